@@ -215,21 +215,21 @@ impl Made {
             let op = match next {
                 WalkEvent::Op(op) => op,
                 WalkEvent::Region(region) => {
-                    walk.open(ir, region);
+                    walk.enter_region(ir, region);
                     continue;
                 }
             };
             self.n_visits += 1;
             if ir.op(op).kind.has(Traits::TERMINATOR) {
-                walk.enter(ir, op);
+                walk.enter_op(ir, op);
                 continue;
             }
             if effects::is_trivially_dead(ir, op) {
                 continue;
             }
             let number = |it: Value| numbers.get(&it).copied().unwrap_or(it);
-            let Some(same) = walk.same(ir, op, &number) else {
-                walk.enter(ir, op);
+            let Some(same) = walk.find_same(ir, op, &number) else {
+                walk.enter_op(ir, op);
                 continue;
             };
             for (&old, &new) in ir.op(op).results.iter().zip(&ir.op(same).results) {
