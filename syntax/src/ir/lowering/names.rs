@@ -102,7 +102,7 @@ impl Ir {
         // Ops that still use it are resolved anew.
         for (op, index) in std::mem::take(&mut self.values[value.index()].uses) {
             self.ops[op.index()].operands[index as usize].value = None;
-            self.names_unresolved((op, index));
+            self.note_unresolved((op, index));
             retry.push((op, index));
         }
         self.values[value.index()].name = Name::EMPTY;
