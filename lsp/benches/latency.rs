@@ -79,7 +79,7 @@ fn since(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-/// The median and the 99th of a hundred, of at least one.
+/// The median and the 99th percentile of at least one time.
 fn summary(mut times: Vec<f64>) -> String {
     times.sort_by(f64::total_cmp);
     let at = |share: usize| times[((times.len() - 1) * share).div_ceil(100)];
