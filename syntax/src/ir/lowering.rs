@@ -51,7 +51,7 @@ pub(crate) struct LoweringWork {
 #[derive(Debug)]
 struct OpenOp {
     op: Op,
-    /// Its regions and what stands in them, not yet in their sequences.
+    /// Its regions and their contents, not yet in their sequences.
     regions: Vec<(Region, Vec<Piece>)>,
 }
 
