@@ -26,7 +26,7 @@ pub struct Document {
     index: Index,
 }
 
-/// Edits that write more than one byte in so many of the text cost more than reading it again.
+/// Edits that write more than one byte in this many of the text cost more than reading it again.
 const REREAD_FRACTION: usize = 4;
 /// More edits than this may also cost more: much of the program may depend on each.
 const MAX_IN_PLACE: usize = 16;

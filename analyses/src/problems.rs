@@ -10,8 +10,8 @@ use crate::report::diagnostic::{
     Applicability, Category, Diagnostic, Fix, Related, Repair, Severity, Tag, TextEdit,
 };
 
-/// So many problems of a text are shown with advice, which costs much more than the list: nobody
-/// reads more at once. Fixes are found for each problem that a user asks about.
+/// Maximum number of problems of a text that are shown with advice, which costs much more than the
+/// list: no user reads more at once. Fixes are found for each problem that a user asks about.
 pub(crate) const MAX_ADVISED: usize = 100;
 
 /// An op, the place of its problem in the file, and the problem.

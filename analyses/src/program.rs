@@ -35,13 +35,13 @@ pub struct Program {
     source: Source,
     solved: Solved,
     facts: Sparse<NoiseAnalysis, Findings>,
-    /// Of HEIR's programs, as all that follows.
+    /// The noise of the ciphertexts of HEIR's programs.
     noise: OnDemand<NoiseBits>,
     scales: OnDemand<ScaleBits>,
     ranges: OnDemand<ValueRanges>,
     /// True if an argument or an option states a range.
     states_ranges: bool,
-    /// Made when somebody asks, then kept up to date by edits, or given up.
+    /// Created by the first query, then kept up to date by edits, or dropped.
     sites: OnceLock<Box<Sites>>,
     asked: OnDemandFacts,
     remarks: Remarks,
@@ -61,8 +61,8 @@ impl Program {
         Self::of_parts(source, solved, facts)
     }
 
-    /// Reads and analyzes texts, each under its model, step by step for all of them (see
-    /// [`Source::all`]).
+    /// Reads and analyzes texts, each under its model. Takes each step for all texts before the
+    /// next step (see [`Source::all`]).
     pub(crate) fn all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
         let sources = Source::all(texts);
         let solved = Solved::all(sources.iter().map(Source::ir));
@@ -111,7 +111,7 @@ impl Program {
         delta
     }
 
-    /// Brings up to date the ranges, which the integers have moved on.
+    /// Updates the ranges, after the integers.
     fn update_ranges(&mut self, delta: &Delta) {
         let ir = self.source.ir();
         let stated_before = self.states_ranges;
@@ -131,8 +131,8 @@ impl Program {
         }
     }
 
-    /// Brings up to date what stands on levels, with what else is known; without that, and with
-    /// other parameters, all of it is given up.
+    /// Updates the facts that are computed from levels, and the reports. Drops them if the levels
+    /// were not updated or the parameters changed.
     fn update_heir(&mut self, upkept: Option<Upkept>, delta: &Delta) {
         let Some(Upkept { mut values, has_other_params: false }) = upkept else {
             self.noise = OnDemand::default();
@@ -159,7 +159,7 @@ impl Program {
         }
     }
 
-    /// All that checks of HEIR's programs look at.
+    /// The facts that the checks of HEIR's programs read.
     pub(crate) fn sight(&self) -> Option<Sight<'_>> {
         let (noise, scales, options) = (self.bits(), self.scales(), self.model().heir);
         let ranges = self.ranges();
@@ -207,13 +207,13 @@ impl Program {
     }
 
     /// The quantities of the ciphertexts of HEIR's programs; `None` for other programs. Solved at
-    /// the first query, and updated by edits that `heir/upkeep.rs` can follow.
+    /// the first query, and updated by the edits that `heir/src/facts/upkeep.rs` can follow.
     pub fn heir(&self) -> Option<&Heir> {
         self.solved.heir(self.ir())
     }
 
-    /// The noise of HEIR's ciphertexts under the model that counts; `None` if no module has
-    /// parameters for it.
+    /// The noise of HEIR's ciphertexts under the chosen model; `None` if no module has parameters
+    /// for it.
     pub fn bits(&self) -> Option<HeirNoise<'_>> {
         let (ir, heir) = (self.ir(), self.heir()?);
         let facts = match self.noise.kept() {
@@ -227,7 +227,7 @@ impl Program {
         Some(HeirNoise::new(ir, heir, facts))
     }
 
-    /// As [`Program::bits`] under each model of the schemes, from scratch.
+    /// As [`Program::bits`], under each noise model of HEIR's schemes, from scratch.
     pub fn bits_of_all(&self) -> Vec<Sparse<NoiseBits>> {
         let Some(heir) = self.heir() else { return Vec::new() };
         let input = Input { ir: self.ir(), base: &self.solved };
@@ -280,8 +280,8 @@ impl Program {
         depth
     }
 
-    /// All that is known of the ciphertexts of HEIR's programs, for who looks at one after the
-    /// other.
+    /// All facts about the ciphertexts of HEIR's programs, for callers that read those of many
+    /// values.
     pub(crate) fn quantities(&self) -> Option<Quantities<'_>> {
         Some(Quantities {
             ir: self.ir(),
@@ -293,7 +293,7 @@ impl Program {
         })
     }
 
-    /// The solver, for liveness and for the work of the last edit.
+    /// The solver of the noise, for liveness and for the work of the last edit.
     pub(crate) fn facts(&self) -> &Sparse<NoiseAnalysis, Findings> {
         &self.facts
     }
@@ -309,7 +309,7 @@ impl Program {
         self.model().is_noisy(&self.ir().interner, self.ir().value(value).ty)
     }
 
-    /// As [`Program::noise`], and unknown for values that carry none.
+    /// As [`Program::noise`], but unknown for values that carry none.
     pub(crate) fn carried(&self, value: Value) -> Noise {
         if self.is_noisy(value) { *self.noise(value) } else { Noise::Unknown }
     }
@@ -323,7 +323,7 @@ impl Program {
         )
     }
 
-    /// The loops that add noise each round without end, each in the context that comes first.
+    /// The loops in which noise grows without bound, each in the context that comes first.
     pub(crate) fn growing(&self) -> Vec<(Op, &Growing)> {
         let all = self.facts.observer.growing(self.ir()).into_iter();
         self.first_of_each(all.map(|(op, context, it)| (op, Some(op), context, it)))
@@ -335,8 +335,8 @@ impl Program {
         all.min_by_key(|it| self.rank(op, it.0)).map(|it| it.1)
     }
 
-    /// The ops at which the work of an analysis ran out, so that nothing was decided about their
-    /// values: loops, ops with a region with a cycle of blocks, and calls. In textual order.
+    /// The ops at which the work of an analysis ran out, so that the facts of their values are
+    /// unknown: loops, ops with a region with a cycle of blocks, and calls. In textual order.
     /// *Cost.* In proportion to their number.
     pub(crate) fn undecided(&self) -> Vec<Op> {
         let mut all: Vec<Op> = self.facts.undecided().chain(self.integers().undecided()).collect();

@@ -7,9 +7,9 @@
 //! again, since annotations may not agree with the inserted ops. If these fixes raise the noise of
 //! a value over the budget, all of it is repeated.
 //!
-//! *Law.* In a function with an error of its own in syntax, names or types only fixes of such
-//! errors are made. No round of fixes is kept that leaves more errors, unless it removes such
-//! errors, which hide others; and no placement that does not pass re-analysis.
+//! *Law.* In a function with an error in its syntax, names or types, only such errors are fixed. A
+//! round of fixes that leaves more errors is undone, unless it removes such an error, which hides
+//! others. A placement that does not pass re-analysis is undone.
 
 mod edits;
 pub mod placement;
@@ -26,24 +26,24 @@ use crate::problems;
 use crate::report::diagnostic::{Diagnostic, Repair, Severity, TextEdit};
 use crate::report::diff;
 
-/// Most rounds: one fix may make another possible.
+/// Maximum number of rounds: one fix may make another possible.
 const MAX_ROUNDS: usize = 20;
 
 /// The diagnostics that are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope<'a> {
-    /// All that are at least warnings.
+    /// Errors and warnings of the whole file.
     File,
-    /// Those of one function, by its position among the functions of the file.
+    /// Errors and warnings of one function, by its position among the functions of the file.
     Function(usize),
-    /// Those of one code that have fixes, whatever their severity.
+    /// The diagnostics of one code that have fixes, whatever their severity.
     Code(&'a str),
 }
 
 /// The rules under which diagnostics are reported.
 pub trait Rules {
-    /// Returns the diagnostics of a document, with those of rules that are off and with the
-    /// severities that they have by default. Explanations may be left out.
+    /// Returns the diagnostics of a document, also those of rules that are off, with their default
+    /// severities. Explanations may be left out.
     fn found_in_brief(&self, document: &Document) -> Vec<Diagnostic>;
 
     /// Removes the diagnostics of rules that are off, and sets the severity of the others.
@@ -67,7 +67,7 @@ impl Rules for DefaultRules {
 pub struct Wanted<'a> {
     /// The rules of the file.
     pub rules: &'a dyn Rules,
-    /// Apply also fixes that need a review.
+    /// True if fixes that need a review are also applied.
     pub unsafe_fixes: bool,
     /// Options of the optimizer; without them nothing is placed.
     pub placement: Option<&'a Options>,
@@ -96,12 +96,12 @@ pub struct PlacedOps {
 /// The result of [`repair`].
 #[derive(Debug, Default)]
 pub struct Repaired {
-    /// Placements, in order. If all is repeated, the earlier ones keep only the functions that they
-    /// changed.
+    /// Placements, in order. If the steps are repeated, earlier placements keep only the functions
+    /// that they changed.
     pub placed: Vec<PlacedOps>,
     /// Number of diagnostics fixed by edits of their own.
     pub n_fixed: usize,
-    /// Number of those that were fixed before the first placement.
+    /// Number of diagnostics that were fixed before the first placement.
     pub n_fixed_first: usize,
     /// Number of diagnostics that new comments suppress.
     pub n_suppressed: usize,
@@ -133,7 +133,7 @@ impl Repaired {
         }
     }
 
-    /// Returns why the first function that was refused is not changed.
+    /// Returns the reason why the first refused function is not changed.
     pub fn refusal(&self) -> Option<&str> {
         let mut functions = self.placed.iter().flat_map(|it| &it.outcome.functions);
         functions.find_map(|it| match &it.verdict {
@@ -187,7 +187,7 @@ fn line_edits(before: &str, after: &str) -> Vec<TextEdit> {
     out
 }
 
-/// Repairs the diagnostics of a scope; the document becomes the repaired one.
+/// Repairs the diagnostics of a scope. The document becomes the repaired one.
 ///
 /// # Errors
 ///
@@ -218,7 +218,7 @@ pub fn is_wanted(document: &Document, scope: Scope<'_>, wanted: &Wanted<'_>) -> 
 }
 
 impl<'a> Scope<'a> {
-    /// Returns the test of a diagnostic of a document, which may be partly repaired.
+    /// Returns a predicate for the diagnostics in this scope; the document may be partly repaired.
     fn filter(self, document: &Document) -> impl Fn(&Diagnostic) -> bool + use<'a> {
         let range = |op: &Op| document.ir().range(*op);
         let range = self.functions(document).first().map(range).unwrap_or_default();
@@ -229,8 +229,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Returns the diagnostics that are fixed by edits of their own. A hint is no problem, so it is
-    /// left alone unless a rule says that it is one or its code is asked for.
+    /// Returns the diagnostics that are fixed by edits of their own. Infos and hints are left
+    /// alone, unless the rules raise their severity or the scope asks for their code.
     fn fixable(self, document: &Document, reported: &[Diagnostic]) -> Vec<Diagnostic> {
         let is_in_scope = self.filter(document);
         let is_problem =
@@ -259,8 +259,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Applies the fixes of diagnostics, of which some are found, until none is left. Returns the
-    /// diagnostics after that.
+    /// Applies the fixes of diagnostics until none is left, starting with the diagnostics in
+    /// `found`. Returns the diagnostics after that.
     fn apply_fixes(&mut self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let Wanted { rules, unsafe_fixes, .. } = *self.wanted;
         for _ in 0..MAX_ROUNDS {
@@ -270,7 +270,7 @@ impl Run<'_> {
             let mut now = Vec::new();
             let mut is_kept = |after: &Document| {
                 now = rules.found_in_brief(after);
-                // Problems of the text hide others.
+                // Problems of the text hide other errors.
                 n_errors(&now) <= n_errors(&found) || n_problems(&now) < n_problems(&found)
             };
             let applied = self.document.apply_fixes(&fixable, unsafe_fixes, &mut is_kept);
@@ -282,14 +282,14 @@ impl Run<'_> {
         found
     }
 
-    /// Places what the diagnostics need, and fixes those that the new ops cause.
+    /// Places the ops that the diagnostics need, and fixes the diagnostics that the new ops cause.
     fn place_all(&mut self, options: &Options, found: &[Diagnostic]) -> Result<(), FixError> {
         let mut resets_noise = options.replace || self.n_over_budget(found) > 0;
         // A certificate is about one placement.
         let n_rounds = if options.wants_proofs { 1 } else { MAX_ROUNDS };
         for round in 0..n_rounds {
             if round > 0 {
-                // The functions that were not changed are asked about again.
+                // The functions that were not changed are tried again.
                 let is_fixed = |it: &FunctionOutcome| matches!(it.verdict, Verdict::Fixed(_));
                 for it in &mut self.repaired.placed {
                     it.outcome.functions.retain(is_fixed);
@@ -310,8 +310,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Inserts `reduce_noise` if that is wanted, and the ops that HEIR's programs need. Returns
-    /// true if the program is changed.
+    /// Inserts `reduce_noise` if `resets_noise` is true, and the ops that HEIR's programs need.
+    /// Returns true if the program changed.
     fn place(&mut self, options: &Options, resets_noise: bool) -> Result<bool, FixError> {
         let mut is_changed = false;
         if resets_noise && !options.is_cancelled() {
@@ -337,7 +337,7 @@ impl Run<'_> {
         Ok(is_changed)
     }
 
-    /// Keeps an outcome. Returns true if it changed the program.
+    /// Keeps the outcome of a placement. Returns true if it changed the program.
     fn note(&mut self, op: String, resets_noise: bool, outcome: Outcome) -> bool {
         let edits = outcome.fix.as_ref().map(|it| it.edits.clone()).unwrap_or_default();
         let is_changed = !edits.is_empty();
@@ -348,7 +348,7 @@ impl Run<'_> {
         is_changed
     }
 
-    /// Number of diagnostics of the scope that are reported, however severe, and that call for
+    /// Number of diagnostics of the scope, of any severity, that are reported and need
     /// `reduce_noise`.
     fn n_over_budget(&self, found: &[Diagnostic]) -> usize {
         let is_in_scope = self.scope.filter(self.document);

@@ -2,8 +2,8 @@
 
 use noisy_analyses::Document;
 
-/// A function of so many ops, by what they are like. Each uses the one before: the uses of one
-/// value are a list, which moves when its length doubles.
+/// A function of `n` ops whose kind `shape` selects. Each op uses the result of the op before: the
+/// uses of one value are a list, which moves when its length doubles.
 fn program(shape: &str, n: usize) -> String {
     let line = |k: usize| {
         let m = k + 1;

@@ -1,4 +1,4 @@
-//! The attributes of arguments, operands and results, and where attributes stand in the text.
+//! The attributes of arguments, operands and results, and their positions in the text.
 //!
 //! MLIR lists the attributes of the arguments and results of a function as dictionaries
 //! (`arg_attrs`, `res_attrs`). HEIR does the same for the operands and results of other ops
@@ -147,7 +147,7 @@ impl FoundAttribute {
     }
 }
 
-/// The text of an op, in tokens: comments and what stands in strings name nothing.
+/// The text of an op, in tokens: comments and the contents of strings name nothing.
 struct OpTokens<'a> {
     text: &'a str,
     tokens: Vec<Token>,
@@ -208,7 +208,8 @@ impl<'a> OpTokens<'a> {
         })
     }
 
-    /// An attribute in a dictionary of the op itself, within so many brackets.
+    /// An attribute in a dictionary of the op itself, at a depth of brackets for which `is_in` is
+    /// true.
     fn own(&self, name: &str, is_in: &dyn Fn(i32) -> bool) -> Option<FoundAttribute> {
         self.own_dicts().find_map(|open| {
             let number = |depth, _| is_in(depth).then_some(0);

@@ -8,7 +8,7 @@
 //! There is no `PartialOrd` supertrait: the order is `a <= b` iff joining `a` into `b` changes
 //! nothing, and derived orders of Rust types are lexicographic, which is another order.
 
-/// Tells if an operation changed its target. A solver that drops it misses changes, so it must be
+/// Records if an operation changed its target. A solver that drops it misses changes, so it must be
 /// used.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

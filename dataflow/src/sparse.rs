@@ -4,11 +4,11 @@
 //! # Notation
 //!
 //! An op is *live* if its block is; a block is live if it is the entry of a region that its op
-//! enters, or if a live branch may go to it. The solver owns this: dead code has bottom facts, and
-//! an analysis cannot be run without it. A *cycle* is a loop op ([`Flow::For`], [`Flow::While`]) or
-//! an op with a region in which a branch goes backward in the text; everything else is acyclic in
-//! program order, because a use that precedes its definition is not an edge: it reads
-//! [`Domain::unknown`].
+//! enters, or if a live branch may go to it. The solver computes liveness itself: dead code has
+//! bottom facts, and no analysis can turn this off. A *cycle* is a loop op ([`Flow::For`],
+//! [`Flow::While`]) or an op with a region in which a branch goes backward in the text; everything
+//! else is acyclic in program order, because a use that precedes its definition is not an edge: it
+//! reads [`Domain::unknown`].
 //!
 //! # From scratch
 //!
@@ -17,22 +17,22 @@
 //!
 //! # Layers
 //!
-//! An analysis may stand on others that were solved before it (its [`SparseForward::Base`]): noise
-//! on integers, integer ranges on constants. Information flows only upward, so each is solved by
-//! itself, one after the other, and each tells the next which values have new facts
-//! ([`Sparse::moved`]). Conditions and bounds of loops decide where control goes: an analysis of
-//! integers knows them by its own facts ([`SparseForward::interval`]), the others ask their base
-//! ([`Base::interval`]).
+//! An analysis may read the facts of analyses that were solved before it (its
+//! [`SparseForward::Base`]): noise reads integers, integer ranges read constants. Information flows
+//! only upward, so the analyses are solved one after the other, and each passes on the values with
+//! new facts ([`Sparse::moved`]). Conditions and bounds of loops decide where control goes: an
+//! analysis of integers knows them by its own facts ([`SparseForward::interval`]), the others ask
+//! their base ([`Base::interval`]).
 //!
 //! # From an edit
 //!
-//! The changed ops go into a queue in program order; an op with regions has a second turn at its
-//! end, where its results are joined from its yields (`update.rs`). A visit that changes a fact
+//! The changed ops go into a queue in program order; an op with regions is visited a second time at
+//! its end, where its results are joined from its yields (`update.rs`). A visit that changes a fact
 //! queues the users of that value; one that changes the liveness of a block queues its ops. Since
 //! an acyclic op is visited after everything that feeds it, it is visited once. If an op within a
 //! cycle is queued, the outermost cycle around it is reset and iterated as a whole, because facts
-//! that were derived around the cycle from an old fact must not stay. When much of the program
-//! turns out to be affected, the pass over everything takes over.
+//! that were derived around the cycle from an old fact must not stay. If much of the program turns
+//! out to be affected, it is solved from scratch instead.
 //!
 //! # Calls
 //!
@@ -107,7 +107,7 @@ impl Moved {
 pub struct Sparse<A: SparseForward, O = ()> {
     /// The analysis.
     pub analysis: A,
-    /// Notes of the observer.
+    /// The observer, with the findings that it noted.
     pub observer: O,
     recorder: Option<Box<dyn VisitRecorder<A::Fact>>>,
     facts: Vec<A::Fact>,
@@ -125,8 +125,8 @@ pub struct Sparse<A: SparseForward, O = ()> {
     /// True if facts of later ops exist, so that definitions must be checked to precede their uses.
     checks_order: bool,
     cycle: CycleState<A::Fact>,
-    /// Loops that were iterated. Ops inside have seen each of their rounds, also once they are no
-    /// loops any more.
+    /// Ops that were iterated as loops, even if they are no loops any more. The ops inside were
+    /// visited in each of these rounds.
     iterated: FxHashSet<Op>,
     /// Outermost cycles whose fuel ran out, and calls that nest too deep: see
     /// [`Sparse::undecided`].
@@ -147,7 +147,7 @@ impl<A: SparseForward> Sparse<A> {
     /// Solves one op that is isolated from above, for an analysis that follows no calls. Values
     /// outside of the op have no facts, and the facts are not kept up to date.
     ///
-    /// *Cost.* Linear in the op but for loops, besides tables as long as those of the program.
+    /// *Cost.* Linear in the op, except for loops, plus tables of the size of the program.
     pub fn of_op(ir: &Input<'_, A::Base>, analysis: A, op: Op) -> Self {
         let mut it = Self::unsolved(analysis, ());
         debug_assert!(!it.calls.is_on(), "calls leave the op");
@@ -167,11 +167,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         it
     }
 
-    /// Solves from scratch and tells a recorder of each visit. Returns the recorder.
+    /// Solves from scratch and reports each visit to a recorder. Returns the recorder.
     ///
     /// # Panics
     ///
-    /// Never: the recorder is the one that is given.
+    /// Never: the solver returns the recorder that it was given.
     pub fn recorded_by<V: VisitRecorder<A::Fact>>(
         ir: &Input<'_, A::Base>,
         analysis: A,
@@ -217,8 +217,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.analysis.carries(&ir.interner, ir.value(value).ty)
     }
 
-    /// Asks the analysis about an op, or about a value that it defines or that its regions start
-    /// with, and remembers the reads.
+    /// Asks the analysis about an op, about a value that it defines or about an argument of its
+    /// regions, and remembers the reads.
     #[inline]
     fn ask<T>(
         &mut self,
@@ -233,19 +233,20 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         answer
     }
 
-    /// Returns a fact with what the program and the base say of its value.
+    /// Refines a fact of a value by the facts that follow from the program and the base.
     #[inline]
     fn refined(&mut self, ir: &Input<'_, A::Base>, op: Op, value: Value, fact: A::Fact) -> A::Fact {
         self.ask(ir, op, |it, cx| it.refine(cx, value, fact))
     }
 
-    /// Returns true if larger facts say no more; a cycle in which only such facts change is done.
+    /// Returns true if larger facts carry no more information; a cycle in which only such facts
+    /// change is done.
     fn is_saturated(&self, fact: &A::Fact) -> bool {
         self.analysis.unbounded(fact).is_some()
     }
 
-    /// Returns the fact for a saturated one that would go on to grow; the fact itself if it is not
-    /// saturated.
+    /// Returns the fact that a saturated fact becomes if it would go on to grow; the fact itself if
+    /// it is not saturated.
     fn unbounded(&self, fact: &A::Fact) -> A::Fact {
         self.analysis.unbounded(fact).unwrap_or_else(|| fact.clone())
     }

@@ -94,8 +94,8 @@ struct Edge {
     carried: bool,
 }
 
-/// Returns the graph of a function, and that of the same function in a program in which a fix with
-/// this title was applied.
+/// Returns the graph of a function. With `fixed`, a program in which a fix with this title was
+/// applied, also returns the graph of the function in that program.
 pub fn graphs(document: &Document, function: Op, fixed: Option<(&Document, &str)>) -> Vec<Graph> {
     let mut graphs = vec![graph(document, function, "")];
     if let Some((after, title)) = fixed {
@@ -206,7 +206,7 @@ func.func @main(%a: !noisy.i32, %n: index, %x: !other.t) -> i5 {
 ";
 
     #[test]
-    fn dot_of_the_first_function_that_is_over() {
+    fn draws_first_function_over_budget() {
         let document = Document::new(PROGRAM);
         let function = choose(&document, None).expect("a function");
         expect![[r##"
@@ -278,7 +278,7 @@ func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
     }
 
     #[test]
-    fn functions_by_name() {
+    fn chooses_functions_by_name() {
         let document = Document::new(PROGRAM);
         assert_eq!(choose(&document, Some("@clean")), choose(&document, Some("clean")));
         assert_eq!(
@@ -289,7 +289,7 @@ func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
     }
 
     #[test]
-    fn what_is_proposed_is_told_from_what_is_there() {
+    fn distinguishes_proposed_ops_from_existing_ones() {
         let before = "func.func @f(%x: !noisy.i32) {\n  %0 = noisy.mul %x, %x : !noisy.i32\n  %1 = noisy.reduce_noise %0 : !noisy.i32\n  \
                       %2 = noisy.mul %1, %0 : !noisy.i32\n  return\n}\n";
         let old = "  %2 = noisy.mul %1, %0";

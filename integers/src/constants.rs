@@ -46,7 +46,7 @@ impl Default for Constants {
     }
 }
 
-/// The constants of a program, for the analyses that stand on them.
+/// The constants of a program, for the analyses that read them.
 #[derive(Debug)]
 pub struct ConstantFacts(pub Sparse<Constants>);
 

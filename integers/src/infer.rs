@@ -12,7 +12,7 @@ use noisy_dataflow::flow;
 use noisy_dataflow::view::View;
 
 /// The bounds of a result; `None` if they are unknown, also for constants, which another analysis
-/// follows.
+/// computes.
 pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -> Option<Bounds> {
     let data = ir.op(op);
     let width = range::width(ir, *data.results.get(result)?)?;
@@ -28,7 +28,7 @@ pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -
             Some(if a.width <= width {
                 Bounds::signed(width, a.smin, a.smax)
             } else {
-                cut(a, width)
+                truncated(a, width)
             })
         }
         OpKind::ArithExtui | OpKind::ArithIndexCastui => {
@@ -36,10 +36,10 @@ pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -
             Some(if a.width <= width {
                 Bounds::unsigned(width, a.umin, a.umax)
             } else {
-                cut(a, width)
+                truncated(a, width)
             })
         }
-        OpKind::ArithTrunci => Some(cut(operand(0)?, width)),
+        OpKind::ArithTrunci => Some(truncated(operand(0)?, width)),
         OpKind::AffineApply | OpKind::AffineMin | OpKind::AffineMax => {
             let single = |at| Some(i128::from(operand(at)?.single()?));
             Some(Bounds::one(width, fold::applied(ir, op, &single)?))
@@ -56,7 +56,7 @@ pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -
     }
 }
 
-/// No signed wrap, no unsigned wrap.
+/// The overflow flags of an op: no signed wrap, no unsigned wrap.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flags {
     nsw: bool,
@@ -174,7 +174,7 @@ fn binary(kind: OpKind, a: Bounds, b: Bounds, flags: Flags) -> Option<Bounds> {
     }
 }
 
-/// The second result of an extended operation, where it is the carry.
+/// The bounds of the second result of an extended operation, if it is a carry bit that is known.
 fn carry(kind: OpKind, a: Bounds, b: Bounds) -> Option<Bounds> {
     let most = Bounds::full(a.width).umax;
     let (least, greatest) = match kind {
@@ -188,11 +188,11 @@ fn carry(kind: OpKind, a: Bounds, b: Bounds) -> Option<Bounds> {
     (least == greatest).then(|| Bounds::one(1, -i64::from(least)))
 }
 
-/// Unsigned numbers between these, wrapped; those that cannot wrap are clamped to the type's
-/// bounds.
-fn unsigned(width: u32, (low, high): (i128, i128), saturates: bool) -> Bounds {
+/// The bounds of unsigned numbers from `low` to `high`, which wrap at `width` bits. With
+/// `is_wrap_free` they are known not to wrap, and are clamped to the type's bounds.
+fn unsigned(width: u32, (low, high): (i128, i128), is_wrap_free: bool) -> Bounds {
     let size = 1_i128 << width;
-    let (low, high) = if saturates {
+    let (low, high) = if is_wrap_free {
         (low.clamp(0, size - 1), high.clamp(0, size - 1))
     } else if low.div_euclid(size) == high.div_euclid(size) {
         (low.rem_euclid(size), high.rem_euclid(size))
@@ -203,9 +203,9 @@ fn unsigned(width: u32, (low, high): (i128, i128), saturates: bool) -> Bounds {
 }
 
 /// As [`unsigned`], for signed numbers.
-fn signed(width: u32, (low, high): (i128, i128), saturates: bool) -> Bounds {
+fn signed(width: u32, (low, high): (i128, i128), is_wrap_free: bool) -> Bounds {
     let (size, half) = (1_i128 << width, 1_i128 << (width - 1));
-    let (low, high) = if saturates {
+    let (low, high) = if is_wrap_free {
         (low.clamp(-half, half - 1), high.clamp(-half, half - 1))
     } else if (low + half).div_euclid(size) == (high + half).div_euclid(size) {
         ((low + half).rem_euclid(size) - half, (high + half).rem_euclid(size) - half)
@@ -215,7 +215,8 @@ fn signed(width: u32, (low, high): (i128, i128), saturates: bool) -> Bounds {
     Bounds::signed(width, low as i64, high as i64)
 }
 
-/// The least and the greatest result of a function at the corners; `None` if it has none at one.
+/// The least and the greatest result of a function at the corners; `None` if it has no result at
+/// one of them.
 fn corners(
     a: &[i128],
     b: &[i128],
@@ -230,12 +231,12 @@ fn corners(
     Some((*all.iter().min()?, *all.iter().max()?))
 }
 
-/// The amounts of a shift, if all of them are less than the width.
+/// The least and the greatest amount of a shift, if all amounts are less than the width.
 fn shifts(by: Bounds) -> Option<[i128; 2]> {
     (by.umax < u64::from(by.width)).then(|| [i128::from(by.umin), i128::from(by.umax)])
 }
 
-/// The remainders of numbers that are not negative, by positive ones.
+/// The bounds of the remainder of a division; neither the dividend nor the divisor is negative.
 fn remainder(of: (i128, i128), by: (i128, i128)) -> Option<(i128, i128)> {
     if by.0 == 0 {
         // Less than a divisor that is not zero, and not more than the dividend.
@@ -250,10 +251,11 @@ fn remainder(of: (i128, i128), by: (i128, i128)) -> Option<(i128, i128)> {
     Some((0, of.1.min(by.1 - 1)))
 }
 
-/// The known bits: those above the first in which the bounds differ.
+/// The bounds of a bitwise operation, from the known bits of its operands: those above the first
+/// bit in which the bounds differ.
 fn bits(kind: OpKind, a: Bounds, b: Bounds) -> Bounds {
     let full = Bounds::full(a.width).umax;
-    // Zeros that are known, and ones.
+    // The bits that are known to be zero, and those that are known to be one.
     let known = |it: Bounds| {
         let differ = it.umin ^ it.umax;
         let unknown = if differ == 0 { 0 } else { u64::MAX >> differ.leading_zeros() };
@@ -274,8 +276,8 @@ fn bits(kind: OpKind, a: Bounds, b: Bounds) -> Bounds {
     Bounds::unsigned(a.width, low, high)
 }
 
-/// The low bits of a number.
-fn cut(a: Bounds, width: u32) -> Bounds {
+/// The bounds of the low bits of a number.
+fn truncated(a: Bounds, width: u32) -> Bounds {
     let u = unsigned(width, (i128::from(a.umin), i128::from(a.umax)), false);
     let s = signed(width, (i128::from(a.smin), i128::from(a.smax)), false);
     u.met(s)
@@ -328,7 +330,7 @@ fn compare(predicate: i128, a: Bounds, b: Bounds, is_same: bool) -> Option<bool>
     }
 }
 
-/// The bounds of an argument of a loop's region, its number `index`, that the loop counts up.
+/// The bounds of the argument with number `index` of a loop's region, if the loop counts it up.
 pub(super) fn induction(
     ir: &impl View,
     op: Op,
@@ -345,7 +347,7 @@ pub(super) fn induction(
         }
         OpKind::ScfParallel => {
             let n_own = data.operands.len().checked_sub(data.results.len())?;
-            // Of an op that lacks one it is not clear which belong together.
+            // If an operand is missing, it is not clear which operands belong together.
             let n = (n_own % 3 == 0 && index < n_own / 3).then_some(n_own / 3)?;
             (operand(index)?, operand(n + index)?, operand(2 * n + index)?)
         }
@@ -390,7 +392,7 @@ mod tests {
         OpKind::ArithMinui,
     ];
 
-    /// All bounds of three bits that one reading gives, and some that both do.
+    /// All bounds of 3-bit integers that a signed range or an unsigned range determines.
     fn sample() -> Vec<Bounds> {
         let mut out = Vec::new();
         for low in -4_i64..4 {
@@ -447,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn singles_give_singles() {
+    fn single_values_give_single_values() {
         for kind in KINDS {
             for x in -4..4_i64 {
                 for y in -4..4_i64 {
@@ -463,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_by_what_may_be_the_width_tells_nothing() {
+    fn shift_that_may_reach_the_width_is_unknown() {
         for kind in [OpKind::ArithShli, OpKind::ArithShrsi, OpKind::ArithShrui] {
             let by = |most: u64| {
                 let by = Bounds::unsigned(3, 1, most);
@@ -480,7 +482,7 @@ mod tests {
         for kind in KINDS {
             for &a in &sample {
                 for &wider in &sample {
-                    // A division by zero alone gives no number; the bounds are wider than that.
+                    // A division by zero has no result, so for zero alone the bounds are wider.
                     let is_zero = |it: Bounds| it.single() == Some(0);
                     if a.joined(wider) != wider || (is_zero(a) && !is_zero(wider)) {
                         continue;
@@ -536,7 +538,8 @@ mod tests {
                 }
             }
         }
-        // Only both readings together decide: 144 of 10 predicates and all pairs.
+        // Only the signed and the unsigned bounds together decide these: 144 of 10 predicates and
+        // all pairs.
         assert!(n_undecided <= 144, "{n_undecided}");
     }
 }

@@ -14,7 +14,7 @@ use noisy_dataflow::flow::Interval;
 use noisy_dataflow::sparse::{AnalysisContext, SparseForward};
 use noisy_dataflow::view::View;
 
-/// The analysis. It stands on the constants and keeps nothing besides the facts.
+/// The analysis. It reads the constants and keeps nothing besides the facts.
 #[derive(Debug, Default)]
 pub struct Ranges;
 

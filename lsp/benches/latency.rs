@@ -19,7 +19,7 @@ const ROUNDS: usize = 200;
 /// Programs of one kind.
 struct Kind {
     name: &'static str,
-    /// One of so many ops.
+    /// Returns a program with this number of ops.
     text: fn(usize) -> String,
     /// The line on which the ops start.
     first: usize,
@@ -32,8 +32,8 @@ const KINDS: [Kind; 2] = [
     Kind { name: "HEIR", text: heir, first: 4, line: "  %new = mgmt.modreduce %x : i16\n" },
 ];
 
-/// A generic of so many ops, each of what came before, with levels and noise that stay within the
-/// parameters.
+/// A generic of `n` ops, each of which uses earlier results, with levels and noise that stay within
+/// the parameters.
 fn heir(n: usize) -> String {
     let op = |at: usize| match (at, at % 4) {
         (0, _) => "  %0 = arith.addi %x, %x : i16\n".to_owned(),
@@ -60,7 +60,8 @@ return %r : !secret.secret<i16>
     )
 }
 
-/// One function of so many ops, each of what came before, with noise that stays below the budget.
+/// A function of `n` ops, each of which uses earlier results, with noise that stays below the
+/// budget.
 fn noisy(n: usize) -> String {
     let op = |at: usize| match (at, at % 4) {
         (0, _) => "  %0 = noisy.add %x, %x : !noisy.i32\n".to_owned(),
@@ -79,7 +80,7 @@ fn since(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-/// The median and the 99th of a hundred, of at least one.
+/// The median and the 99th percentile of at least one time.
 fn summary(mut times: Vec<f64>) -> String {
     times.sort_by(f64::total_cmp);
     let at = |share: usize| times[((times.len() - 1) * share).div_ceil(100)];

@@ -43,7 +43,7 @@ pub(crate) enum Found {
 pub(crate) struct Solution {
     pub repair: RepairRequest,
     pub found: Found,
-    /// Tells the user about it.
+    /// The message for the user.
     pub report: String,
 }
 

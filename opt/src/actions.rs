@@ -2,7 +2,7 @@
 //! rounds of rewriting, and attempts of patterns.
 //!
 //! Actions can be logged (`--log-actions-to`), counted and limited by number
-//! (`--mlir-debug-counter`), with the tags of upstream. *Steps* are the actions that changed the
+//! (`--mlir-debug-counter`), with the tags of MLIR. *Steps* are the actions that changed the
 //! program, and the runs of passes: `--bisect-limit` ends after a number of them, over all passes,
 //! and a [`Watch`] sees the program after each. *Cost.* A few comparisons unless actions are
 //! logged, counted or watched.
@@ -23,21 +23,21 @@ pub const PATTERN: &str = "apply-pattern";
 /// A step: the start of a pass, or a rewrite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The class of the pass.
+    /// The class of the pass, such as `Canonicalizer`.
     pub pass: String,
-    /// The pattern or another change; empty at the start of a pass.
+    /// The name of the pattern, or the reason of another change; empty at the start of a pass.
     pub what: String,
-    /// The name of its op, with the symbol that it defines.
+    /// The name of the op that the step changes, with the symbol that it defines.
     pub op: String,
     /// The position of that op in the source, in bytes.
     pub origin: Option<std::ops::Range<usize>>,
-    /// The first ops of the worklist, the next one first.
+    /// The first ops of the worklist; the next one to be processed comes first.
     pub waiting: Vec<Op>,
-    /// The number of waiting ops.
+    /// The number of ops in the worklist.
     pub n_waiting: usize,
 }
 
-/// Most waiting ops in a step.
+/// Maximum number of ops of the worklist that a step lists.
 pub(crate) const WAITING: usize = 10;
 
 /// Observes the program after each step.
@@ -49,7 +49,7 @@ pub trait Watch {
     fn step(&mut self, ir: &Ir, step: &Step);
 }
 
-/// Admits actions of a tag by their numbers.
+/// Admits the actions of a tag by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Counter {
     tag: String,
@@ -103,7 +103,7 @@ impl SourcePlace {
 #[derive(Default)]
 pub struct Actions {
     log: Option<Log>,
-    /// If there are any, only actions on ops from these places are logged.
+    /// If this list is not empty, only actions on ops from these places are logged.
     log_places: Vec<SourcePlace>,
     /// For each action that has not ended: true if it was logged.
     open: Vec<bool>,
@@ -139,6 +139,7 @@ impl Actions {
     /// optional line and column.
     ///
     /// # Errors
+    /// A place that is not in this format.
     pub(crate) fn log_only(&mut self, places: &str) -> Result<(), String> {
         for text in places.split(',') {
             let place = SourcePlace::parse(text)
@@ -149,7 +150,7 @@ impl Actions {
     }
 
     /// Returns true if the locations of ops are needed.
-    pub(crate) fn looks_at_locations(&self) -> bool {
+    pub(crate) fn needs_locations(&self) -> bool {
         !self.log_places.is_empty()
     }
 
@@ -163,8 +164,8 @@ impl Actions {
         self.watch = Some(watch);
     }
 
-    /// Shows the program to the observer: before the pipeline, from when on changes are recorded,
-    /// or at its end.
+    /// Shows the program to the observer, before the pipeline or at its end. From then on the
+    /// program records its changes.
     pub fn show(&mut self, ir: &mut Ir, is_before: bool) {
         if let Some(watch) = &mut self.watch {
             watch.shown(ir, is_before);
@@ -185,7 +186,7 @@ impl Actions {
     /// Sets counters such as `tag-skip=2,tag-count=1`.
     ///
     /// # Errors
-    /// An error in the words of upstream.
+    /// A counter that is not in this format; the message is that of MLIR.
     pub(crate) fn count(&mut self, text: &str) -> Result<(), String> {
         for arg in text.split(',').filter(|it| !it.is_empty()) {
             let Some((name, value)) = arg.split_once('=') else {
@@ -220,7 +221,7 @@ impl Actions {
         Ok(())
     }
 
-    /// Returns the counters by tag, in the format of upstream.
+    /// Returns the counters by tag, in the format of MLIR.
     pub fn counters(&self) -> String {
         let mut sorted: Vec<&Counter> = self.counters.iter().collect();
         sorted.sort_by(|a, b| a.tag.cmp(&b.tag));
@@ -231,7 +232,7 @@ impl Actions {
         out
     }
 
-    /// Resets the counters for another part of a file; steps continue.
+    /// Resets the counters for the next part of a split file. The count of steps goes on.
     pub(crate) fn restart_counters(&mut self) {
         for it in &mut self.counters {
             it.n = 0;
@@ -245,15 +246,16 @@ impl Actions {
     }
 
     /// Counts an action and returns true if it is admitted.
-    fn may(&mut self, tag: &str) -> bool {
+    fn admits(&mut self, tag: &str) -> bool {
         let Some(it) = self.counters.iter_mut().find(|it| it.tag == tag) else { return true };
         it.n += 1;
         it.skip < 0 || it.skip < it.n && (it.count < 0 || it.skip.saturating_add(it.count) >= it.n)
     }
 
-    /// Returns true if a pass may run on an op. It is then a step, and ends with [`Actions::ends`].
+    /// Returns true if a pass may run on an op. The run is then a step, which
+    /// [`Actions::ends_pass`] ends.
     pub(crate) fn begins_pass(&mut self, class: &str, ir: &Ir, op: Op) -> bool {
-        if !self.goes_on() || !self.may(PASS) {
+        if !self.goes_on() || !self.admits(PASS) {
             return false;
         }
         if self.opens_log(ir, Some(op)) {
@@ -267,8 +269,7 @@ impl Actions {
         true
     }
 
-    /// While a pass runs other passes, steps belong to the inner one, and afterwards to the outer
-    /// one again.
+    /// Ends the run of a pass. Later steps belong to `around`, the pass that ran it.
     pub(crate) fn ends_pass(&mut self, around: &str) {
         self.ends(PASS);
         around.clone_into(&mut self.pass);
@@ -281,7 +282,7 @@ impl Actions {
 
     /// Returns true if a round of rewriting may begin.
     pub(crate) fn begins_iteration(&mut self, n: usize, ir: &Ir, holder: Option<Op>) -> bool {
-        if !self.goes_on() || !self.may(ITERATION) {
+        if !self.goes_on() || !self.admits(ITERATION) {
             return false;
         }
         if self.opens_log(ir, holder) {
@@ -299,7 +300,7 @@ impl Actions {
         if self.counters.is_empty() && self.log.is_none() {
             return true;
         }
-        if !self.may(PATTERN) {
+        if !self.admits(PATTERN) {
             return false;
         }
         if self.opens_log(ir, Some(op)) {
@@ -330,12 +331,12 @@ impl Actions {
         self.limit.is_some() || self.watch.is_some()
     }
 
-    /// Returns the name of the op of the next step; nothing if it is not needed.
+    /// Returns the op of the next step; an empty target if the target is not needed.
     pub fn target(&self, ir: &Ir, op: Op) -> Target {
         if self.is_watched() && ir.op(op).kind.is_op() { place(ir, op) } else { Target::default() }
     }
 
-    /// Records a step; `place` is its op as it was before.
+    /// Records a step; `place` is its op as it was before the step.
     pub(crate) fn step(&mut self, ir: &Ir, what: &str, place: impl FnOnce() -> Target) {
         self.step_of(ir, what, place, || (Vec::new(), 0));
     }
@@ -376,7 +377,7 @@ impl Actions {
         is_meant
     }
 
-    /// Writes to the log, which ends after an error.
+    /// Writes to the log. An error ends the log.
     fn write(&mut self, line: &str) {
         let written = match &mut self.log {
             Some(Log::File(file)) => file.write_all(line.as_bytes()),
@@ -397,10 +398,10 @@ enum Log {
     File(std::fs::File),
 }
 
-/// The name of an op in a step: its name with the symbol that it defines, and its position.
+/// The op of a step: its name with the symbol that it defines, and its position in the source.
 pub type Target = (String, Option<std::ops::Range<usize>>);
 
-/// Returns the name of an op in a step.
+/// Returns an op as the target of a step.
 pub fn place(ir: &Ir, op: Op) -> Target {
     let mut name = ir.op_name(op).to_owned();
     if let Some((symbol, _)) = ir.extra(op).symbol {
@@ -422,15 +423,15 @@ fn header(ir: &Ir, op: Op) -> String {
 mod tests {
     use super::*;
 
-    /// Returns which of seven actions are admitted.
+    /// Returns the numbers of the admitted actions among seven.
     fn passed(text: &str) -> Vec<usize> {
         let mut actions = Actions::default();
         actions.count(text).expect("counters");
-        (1..8).filter(|_| actions.may("a")).collect()
+        (1..8).filter(|_| actions.admits("a")).collect()
     }
 
     #[test]
-    fn counters_leave_out_the_first_and_end_after_some() {
+    fn counters_skip_first_actions_and_admit_some() {
         assert_eq!(passed(""), [1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(passed("a-skip=2"), [3, 4, 5, 6, 7]);
         assert_eq!(passed("a-count=2"), [1, 2]);

@@ -141,7 +141,7 @@ impl PassInfo {
     /// Parses options: `a=1 b={2 3} c`.
     ///
     /// # Errors
-    /// An error in the words of upstream.
+    /// An unknown or wrong option; the message has the wording of MLIR.
     pub(crate) fn options(&'static self, text: &str) -> Result<Options, String> {
         let given = self.options.iter().map(|it| (it.name, it.default.to_owned()));
         let mut out = Options(given.collect());

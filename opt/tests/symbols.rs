@@ -1,5 +1,5 @@
-//! Passes that remove, rename or look up symbols, where symbols stand in modules, in functions and
-//! in ops of unknown kinds.
+//! Passes that remove, rename or look up symbols, which are defined in modules, in functions and in
+//! ops of unknown kinds.
 
 mod common;
 

@@ -28,7 +28,7 @@ pub fn clean_up_on_signals() {
     let handler = || {
         let _idle = BUSY.write().unwrap_or_else(PoisonError::into_inner);
         for it in &*temporary() {
-            // Nobody could see an error.
+            // There is no user to whom an error could be shown.
             let _ = fs::remove_file(it);
         }
         std::process::exit(INTERRUPTED);
@@ -187,7 +187,7 @@ fn allow_the_usual(builder: &mut tempfile::Builder<'_, '_>) {
 fn allow_the_usual(_: &mut tempfile::Builder<'_, '_>) {}
 
 /// Writes a file that can be regenerated at any time: readers see all of it or the previous
-/// content, but nobody waits for the disk.
+/// content, but the caller does not wait for the disk.
 ///
 /// # Errors
 ///

@@ -3,8 +3,8 @@
 /// The reason why there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// A number does not fit. Inside the crate the search then goes on with larger numbers. In the
-    /// result of a query: a coefficient or a bound has more than 127 bits.
+    /// A number does not fit its type. Inside the crate the search then goes on with larger
+    /// numbers. In the result of a query: a coefficient or a bound has more than 127 bits.
     Overflow,
     /// The budget is spent.
     Exhausted,

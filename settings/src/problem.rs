@@ -1,4 +1,4 @@
-//! Problems of a configuration, with their places.
+//! Problems of a configuration, with their positions.
 
 use std::fmt;
 use std::ops::Range;
@@ -36,7 +36,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Returns a text with names from a file in one line, without control characters for terminals.
+/// Replaces control characters, which names from a file may contain: the text then takes one line
+/// and cannot control a terminal.
 pub(crate) fn in_a_line(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
@@ -80,7 +81,7 @@ pub(crate) fn in_words(said: &str) -> String {
 
 /// Returns the name nearest to a wrong one, if it is near enough.
 pub fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    /// A longer word is near no name.
+    /// Longer words are not compared.
     const LONG: usize = 64;
     if wrong.len() > LONG {
         return None;

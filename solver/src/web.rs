@@ -119,7 +119,7 @@ pub(crate) struct Solved(Engine);
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // SAFETY: the number is of a program that nobody else drops.
+        // SAFETY: the number is that of a program that only this value drops.
         unsafe { host::drop_program(self.program) }
     }
 }

@@ -162,7 +162,7 @@ fn pages() -> impl Iterator<Item = (&'static str, Page)> {
 }
 
 impl Code {
-    /// The family of its problems, as all who report them show it.
+    /// The family of its problems, as users see it.
     pub fn category(self) -> Category {
         self.page().category
     }

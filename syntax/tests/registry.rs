@@ -204,7 +204,7 @@ fn an_op_with_a_region_is_added_by_a_row() {
         }
     "#]]
     .assert_eq(&print::custom(source.ir()));
-    // The terminator that the text leaves out stands in the generic form.
+    // The generic form has the terminator that the text leaves out.
     let generic = print::generic(source.ir());
     assert_eq!(generic.matches(r#""example.end"() : () -> ()"#).count(), 2);
     assert_eq!(print::generic(Source::new(&generic).ir()), generic);

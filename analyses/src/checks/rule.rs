@@ -138,7 +138,7 @@ mod tests {
                 assert!(limits.contains(&rule.code()), "{} has examples", rule.code());
                 continue;
             };
-            // Hints of unused values may stand beside: the examples are short.
+            // Hints of unused values may be reported too: the examples are short.
             let bad_found: Vec<_> =
                 found(bad).into_iter().filter(|it| it.severity <= rule.severity()).collect();
             let [it] = &bad_found[..] else { panic!("{bad}{bad_found:?}") };

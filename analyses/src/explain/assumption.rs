@@ -9,10 +9,10 @@ use crate::program::Program;
 /// The reason for the noise of an argument of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Assumption {
-    /// A contract on it says so.
+    /// A contract on the argument.
     Contract(Contract),
     /// The function may be called from outside, so the argument is assumed to be fresh. The noise
-    /// that these calls pass is joined.
+    /// that the calls in the document pass is joined to that.
     Fresh {
         /// The calls in the document, in textual order.
         calls: Vec<Op>,
@@ -22,12 +22,12 @@ pub enum Assumption {
         /// The calls, in textual order.
         calls: Vec<Op>,
     },
-    /// The function is private, and nothing that runs calls it.
+    /// The function is private, and no live code calls it.
     NeverCalled,
 }
 
 impl Assumption {
-    /// Describes it for hovers: `assumed fresh (12): public function`.
+    /// Describes the reason for hovers: `assumed fresh (12): public function`.
     pub fn text(&self, fresh: Bits) -> String {
         let callers = |n: usize| if n == 1 { "1 call".to_owned() } else { format!("{n} calls") };
         match self {

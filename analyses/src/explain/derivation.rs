@@ -125,7 +125,7 @@ pub fn saturates(program: &Program, value: Value, known: &mut Saturation) -> boo
         if noise.hi() != Some(Bits::MAX) {
             break !way.is_empty();
         }
-        // A value that the walk meets again stands in a loop; its entry is still `false`.
+        // A value that the walk meets again is in a loop; its entry is still `false`.
         match known.entry(at) {
             Entry::Occupied(it) => break *it.get(),
             Entry::Vacant(it) => it.insert(false),

@@ -20,8 +20,8 @@ use noisy_integers::Integers;
 pub struct Count {
     /// Ops in the text.
     pub written: u64,
-    /// Most executions per execution of the holder; `None` if the text does not state the trip
-    /// count of a loop.
+    /// Maximum number of executions per execution of the holder; `None` if the text does not state
+    /// the trip count of a loop.
     pub executed: Option<u64>,
 }
 
@@ -57,7 +57,7 @@ pub struct Cost {
     pub is_whole: bool,
 }
 
-/// Facts on the ops of a function or a generic, added up one by one.
+/// Facts about the ops of a function or a generic, added up one by one.
 #[derive(Clone, Debug)]
 pub struct Tally {
     holder: Op,
@@ -170,12 +170,13 @@ impl Tally {
         self.ciphertext
     }
 
-    /// The most products on a path to a value.
+    /// The largest number of products on a path to a value.
     pub fn depth(&self) -> Depth {
         self.depth
     }
 
-    /// The most levels that a ciphertext has used; `None` if the level of one is unknown.
+    /// The largest number of levels that a ciphertext has used; `None` if the level of a ciphertext
+    /// is unknown.
     pub fn levels(&self) -> Option<u32> {
         self.levels
     }

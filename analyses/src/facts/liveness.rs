@@ -78,7 +78,7 @@ impl Dense for Blocks {
 }
 
 impl Liveness {
-    /// The liveness in a region. In time of its ops, and of the sets.
+    /// The liveness in a region. *Cost.* Linear in the ops and in the sizes of the sets.
     pub fn new(ir: &Ir, region: Region) -> Self {
         let cfg = Cfg::new(ir, region);
         let mut blocks = Blocks { uses: Vec::new(), defs: Vec::new() };
@@ -97,7 +97,7 @@ impl Liveness {
         Self { cfg, states }
     }
 
-    /// The values that are live where a block starts, its arguments not among them.
+    /// The values that are live where a block starts, without its arguments.
     pub fn live_in(&self, block: Block) -> Option<&Values> {
         self.cfg.node(block).map(|it| &self.states.outflow[it])
     }
@@ -108,7 +108,7 @@ impl Liveness {
     }
 
     /// The ops of the region after which a value is no longer live: its last uses on each path, in
-    /// no particular order; for an unused value the op that defines it. In time of its uses.
+    /// no particular order; for an unused value the op that defines it. *Cost.* Linear in its uses.
     pub fn last_uses(&self, ir: &Ir, region: Region, value: Value) -> Vec<Op> {
         let mut last: Vec<(Block, Op)> = Vec::new();
         for &(user, _) in &ir.value(value).uses {
@@ -142,7 +142,7 @@ impl Liveness {
     }
 }
 
-/// The values from outside that an op uses, by itself or in its regions.
+/// The values that an op uses, by itself or in its regions.
 fn used_by(ir: &Ir, op: Op, visit: &mut dyn FnMut(Value)) {
     let mut stack = vec![op];
     while let Some(it) = stack.pop() {
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(laws(&[set(&[]), set(&[1]), set(&[2]), set(&[1, 2]), set(&[0, 2, 5])]), Ok(()));
     }
 
-    /// Walks back from each use until the definition: by the definition of liveness.
+    /// Follows the definition of liveness: walks back from each use to the definition of the value.
     fn live_at_starts(ir: &Ir, cfg: &Cfg, region: Region, value: Value) -> Vec<bool> {
         let mut live = vec![false; cfg.blocks.len()];
         let home = match ir.value(value).def {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn liveness_is_what_a_walk_from_the_uses_finds() {
+    fn liveness_equals_a_walk_from_the_uses() {
         for seed in 1..=300 {
             let text = crate::laws::program(seed);
             let document = Document::new(&text);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn last_uses_are_found_on_each_way() {
+    fn finds_last_uses_on_each_path() {
         let text = "func.func @f(%a: i32, %c: i1) -> i32 {
   %0 = arith.addi %a, %a : i32
   cf.cond_br %c, ^1, ^2

@@ -27,7 +27,7 @@ const ATTRIBUTES: [&str; 14] = [
 /// Dialects of which all ops have rows, though new ones may come.
 const LISTED: [&str; 4] = ["scf", "affine", "memref", "math"];
 
-/// The name of an op within its dialect has so many letters if it is distinctive.
+/// Minimum number of letters of a distinctive name of an op, without its dialect.
 const DISTINCTIVE: usize = 7;
 
 /// Ops of these dialects that are near another one, and exist.

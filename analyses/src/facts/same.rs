@@ -1,10 +1,10 @@
 //! Ops that compute the same as an earlier op: `cse` merges them and `same-value` reports them.
 //!
 //! *Law.* Two ops compute the same if they have the same name, attributes, operands (in any order,
-//! if they commute), result types and regions. One may replace the other if it has run whenever the
-//! other does: a [`Walk`] knows at each op those that dominate it. Ops that only read memory are
-//! the same if nothing between them, in one block, may have written. *Cost.* Linear in the ops,
-//! except for runs of equal loads far apart: each walks to the op before it, once.
+//! if the op is commutative), result types and regions. One may replace the other if it has run
+//! whenever the other does: a [`Walk`] knows at each op those that dominate it. Ops that only read
+//! memory are the same if no op between them, in one block, may have written. *Cost.* Linear in the
+//! ops, except for equal loads far apart: each looks once at the ops since the load before it.
 
 use std::hash::{Hash as _, Hasher as _};
 
@@ -19,9 +19,9 @@ use noisy_dataflow::cfg::Cfg;
 /// The last op of each equivalence class in the open scopes.
 #[derive(Debug, Default)]
 struct ComputedOps {
-    /// With the hash of each op.
+    /// Each op with the hash of its computation.
     table: HashTable<(u64, Op)>,
-    /// Each op that entered, its hash, and the op that it replaced.
+    /// Each op that was entered, as its hash, the op, and the op that it replaced.
     undo: Vec<(u64, Op, Option<Op>)>,
     /// The index in `undo` at which each open scope starts.
     marks: Vec<usize>,
@@ -72,23 +72,24 @@ impl ComputedOps {
     }
 }
 
-/// The next steps; an explicit stack, since programs may be nested deeply.
+/// The steps of a walk that are still to be taken; an explicit stack, since programs may be nested
+/// deeply.
 #[derive(Debug)]
 enum WalkStep {
     Ops(Vec<Op>, usize),
     Region(Region),
     Open,
     Close,
-    /// The table around an isolated op, kept until after it.
+    /// Puts back the table from before an isolated op.
     Restore(Box<ComputedOps>),
 }
 
 /// An event of a [`Walk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalkEvent {
-    /// A region, to be gone into by [`Walk::open`], or not.
+    /// A region. The walk skips it unless [`Walk::enter_region`] is called.
     Region(Region),
-    /// An op, whose regions come next after [`Walk::enter`].
+    /// An op. The walk skips its regions unless [`Walk::enter_op`] is called.
     Op(Op),
 }
 
@@ -97,7 +98,7 @@ pub enum WalkEvent {
 pub struct Walk {
     seen: ComputedOps,
     steps: Vec<WalkStep>,
-    /// The last op of a block up to which the walk from an op has found no write.
+    /// For an op and its block: the last op such that no op between the two may write.
     clear: FxHashMap<(Op, Block), Op>,
 }
 
@@ -126,13 +127,13 @@ impl Walk {
         }
     }
 
-    /// Goes into a region that came.
-    pub fn open(&mut self, ir: &Ir, region: Region) {
+    /// Continues with the ops of a region that [`Walk::step`] returned.
+    pub fn enter_region(&mut self, ir: &Ir, region: Region) {
         enter(ir, region, &mut self.steps);
     }
 
-    /// Lets the regions of an op that came be next.
-    pub fn enter(&mut self, ir: &Ir, op: Op) {
+    /// Continues with the regions of an op that [`Walk::step`] returned.
+    pub fn enter_op(&mut self, ir: &Ir, op: Op) {
         let data = ir.op(op);
         if data.regions.is_empty() {
             return;
@@ -143,9 +144,9 @@ impl Walk {
         self.steps.extend(data.regions.iter().rev().map(|it| WalkStep::Region(it.1)));
     }
 
-    /// Returns the op that has computed the same as an op of the walk. If there is none, the op
-    /// itself is known to later calls. `number` must give equal numbers only to equal values.
-    pub fn same(&mut self, ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<Op> {
+    /// Returns the op that has computed the same as an op of the walk. If there is none, later
+    /// calls may return this op. `number` must give equal numbers only to equal values.
+    pub fn find_same(&mut self, ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<Op> {
         let data = ir.op(op);
         // Ops with regions of several blocks are not compared.
         let is_simple = data.regions.iter().all(|it| ir.only_block(it.1).is_some());
@@ -187,8 +188,8 @@ impl Walk {
     }
 }
 
-/// The steps of a region: its blocks in the order of the dominator tree, each forgotten after the
-/// blocks that it dominates.
+/// Adds the steps of a region: its blocks in preorder of the dominator tree. The ops of a block are
+/// forgotten after the blocks that it dominates.
 fn enter(ir: &Ir, region: Region, steps: &mut Vec<WalkStep>) {
     let blocks = ir.blocks(region);
     let graph = ir
@@ -197,7 +198,7 @@ fn enter(ir: &Ir, region: Region, steps: &mut Vec<WalkStep>) {
         .is_some_and(|it| ir.op(it).kind.has(Traits::GRAPH_REGION) && blocks.len() <= 1);
     if let [block] = blocks[..] {
         steps.push(WalkStep::Close);
-        // In a graph region an op may be used before it is there; nothing dominates anything.
+        // In a graph region an op may be used before it is computed; nothing dominates anything.
         let ops: Vec<Op> = ir.block_ops(block).collect();
         if graph {
             for op in ops.into_iter().rev() {
@@ -243,7 +244,7 @@ fn enter(ir: &Ir, region: Region, steps: &mut Vec<WalkStep>) {
     }
 }
 
-/// The operands of an op, in one order for all that compute the same.
+/// The operands of an op; sorted if it is commutative, so that equal computations have equal lists.
 fn operands(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<SmallVec<[Value; 4]>> {
     let data = ir.op(op);
     let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
@@ -256,7 +257,7 @@ fn operands(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<SmallVe
     Some(operands)
 }
 
-/// A hash of the computation of an op; `None` if it is not compared.
+/// A hash of the computation of an op; `None` if the op is not compared.
 fn hash(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<u64> {
     let data = ir.op(op);
     let mut state = FxHasher::default();
@@ -274,7 +275,7 @@ fn hash(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<u64> {
     Some(state.finish())
 }
 
-/// Returns true if two ops without effects compute the same, wherever they are.
+/// Returns true if two ops without effects compute the same, no matter where they are.
 fn computes_same(ir: &Ir, a: Op, b: Op, number: &impl Fn(Value) -> Value) -> bool {
     let (x, y) = (ir.op(a), ir.op(b));
     let types = |op: Op| ir.op(op).results.iter().map(|&it| ir.value(it).ty);
@@ -288,8 +289,8 @@ fn computes_same(ir: &Ir, a: Op, b: Op, number: &impl Fn(Value) -> Value) -> boo
             || inside(ir, a, number).is_some_and(|it| Some(it) == inside(ir, b, number)))
 }
 
-/// The ops in the regions of an op, numbered in order, so that equal regions give equal numbers;
-/// `None` if they are not compared.
+/// The ops in the regions of an op as numbers, so that equal regions give equal lists; `None` if
+/// the op is not compared.
 fn inside(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<Vec<u64>> {
     let mut out = Vec::new();
     let mut local: FxHashMap<Value, u64> = FxHashMap::default();

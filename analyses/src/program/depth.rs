@@ -29,7 +29,7 @@ pub enum Depth {
     Bottom,
     /// Nothing encrypted goes into it.
     Public,
-    /// At most so many multiplications.
+    /// At most this number of multiplications.
     AtMost(u32),
     /// Without a bound.
     Unbounded,

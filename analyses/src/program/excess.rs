@@ -1,6 +1,6 @@
 //! Excess noise: over the budget, growing in a loop without bound, or more than a contract allows.
 //!
-//! One rule for the checks that report it and for the fixes that must bring it down.
+//! The checks that report this noise and the fixes that reduce it share this definition.
 
 use noisy_syntax::{Op, OpKind, Value};
 use rustc_hash::FxHashMap;
@@ -18,7 +18,8 @@ pub(crate) struct Breach {
     /// Index of its operand.
     pub operand: usize,
     pub value: Value,
-    /// Its noise in bits, within the budget: noise over the budget is reported where it first is.
+    /// Its noise in bits, within the budget: noise over the budget is reported where it first
+    /// occurs.
     pub noise: Bits,
     /// The noise that the contract allows, in bits.
     pub bound: Bits,

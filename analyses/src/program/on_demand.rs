@@ -36,8 +36,8 @@ macro_rules! asked {
             $(
                 $(#[$doc])*
                 ///
-                /// Solved for the whole program when it is first asked for, and kept up to date by
-                /// edits while somebody asks.
+                /// Solved for the whole program at the first query, and kept up to date by edits
+                /// while queries go on.
                 pub fn $name(&self, value: Value) -> <$analysis as SparseForward>::Fact {
                     let analysis = || <$analysis>::new(self.model().clone());
                     let facts = self.asked.$name.get(self.ir(), self.integers(), analysis);
@@ -55,7 +55,7 @@ asked! {
     secretness: Secrets;
 }
 
-/// Facts are kept for so many edits after the last question.
+/// Maximum number of edits without a query, after which the facts are dropped.
 const MOST_UNASKED: u32 = 64;
 
 /// The facts, if there are any now.

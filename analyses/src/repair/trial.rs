@@ -12,15 +12,15 @@ use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Fix, Severity, TextEdit, combine};
 use crate::report::remarks::Remark;
 
-/// At most so many edits are made for one request. Later diagnostics have no fix.
+/// Maximum number of edits for one request. Later diagnostics have no fix.
 const MAX_EDITS: usize = 1 << 16;
 
-/// At most so many analyses prove the fixes of one request. Fixes that are not proven by then are
-/// not offered.
+/// Maximum number of analyses that prove the fixes of one request. Fixes that are not proven by
+/// then are not offered.
 const MAX_ANALYSES: usize = 64;
 
-/// Returns the fix of each diagnostic by itself, proven. An op that moves together with the op of
-/// another diagnostic has no fix of its own.
+/// Returns the proven fix of each diagnostic. An op that moves together with the op of another
+/// diagnostic has no fix of its own.
 pub(super) fn fixes<'a>(
     program: &Program,
     index: &Index,
@@ -32,17 +32,17 @@ pub(super) fn fixes<'a>(
     if fixes.iter().all(Option::is_none) {
         return fixes;
     }
-    // Those of problems were tried one by one. After a fix of a misspelled name errors may be found
-    // that it hid.
+    // The fixes of problems have already been tried one by one. The fix of a misspelled name may
+    // reveal errors that the wrong name hid.
     let mut tried: Vec<Option<Fix>> = vec![None; fixes.len()];
-    let mut n_read = 0;
+    let mut n_tried = 0;
     for (n, it) in diagnostics.iter().enumerate() {
         if problems::is_problem(it) {
             tried[n] = fixes[n].take();
         } else if problems::hides_others(it) {
-            n_read += 1;
-            let fix = fixes[n].take().filter(|_| n_read <= MAX_ANALYSES);
-            tried[n] = fix.filter(|it| is_read(program, it));
+            n_tried += 1;
+            let fix = fixes[n].take().filter(|_| n_tried <= MAX_ANALYSES);
+            tried[n] = fix.filter(|it| adds_no_problem(program, it));
         }
     }
     if fixes.iter().any(Option::is_some) {
@@ -51,14 +51,14 @@ pub(super) fn fixes<'a>(
     fixes.into_iter().zip(tried).map(|(fix, tried)| fix.or(tried)).collect()
 }
 
-/// Returns true if the text has no more problems after a fix.
-fn is_read(program: &Program, fix: &Fix) -> bool {
+/// Returns true if a fix adds no problem to the text.
+fn adds_no_problem(program: &Program, fix: &Fix) -> bool {
     let source = program.source();
     let after = Source::new(&fix.apply(&source.text().to_string()));
     after.problems().len() <= source.problems().len()
 }
 
-/// Returns all fixes of each diagnostic, the best first, proven. Only problems of the text have
+/// Returns all proven fixes of each diagnostic, the best first. Only problems of the text have
 /// several.
 pub(super) fn choices<'a>(
     program: &Program,
@@ -77,7 +77,7 @@ pub(super) fn choices<'a>(
     out
 }
 
-/// As [`fixes`]; most of these hold.
+/// Returns the fix of each diagnostic without a proof. Most of these fixes add no error.
 pub(super) fn unproven<'a>(
     program: &Program,
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
@@ -111,17 +111,17 @@ pub(super) fn unproven<'a>(
     fixes
 }
 
-/// Returns the fix of a remark on an op, proven.
+/// Returns the proven fix of a remark on an op.
 pub(super) fn fix_of(program: &Program, index: &Index, op: Op, remark: Remark) -> Option<Fix> {
     let check = checks::find(remark.code())?;
     let at = check.at(core_range(program.ir(), op), String::new());
     fixes(program, index, [&at], &mut Trial::default()).pop()?
 }
 
-/// Returns the fixes that leave the program with no more errors than it has. Each was applied to a
-/// copy, with all others that hold and do not edit the same ranges, and the copy was analyzed. This
-/// proves each fix alone: a removal needs no other, since an unused op, or a reset that only raises
-/// noise, takes nothing from the ops that stay.
+/// Returns the fixes that add no error to the program. Each was applied to a copy of the program,
+/// together with all other such fixes that do not edit the same ranges, and the copy was analyzed.
+/// This proves each fix alone: a removal needs no other, since an unused op, or a reset that only
+/// raises noise, takes nothing from the ops that stay.
 fn proven(
     program: &Program,
     index: &Index,
@@ -153,8 +153,8 @@ fn proven(
     fixes.into_iter().zip(holds).map(|(fix, holds)| fix.filter(|_| holds)).collect()
 }
 
-/// Returns true if the program has no more errors after some edits, which are in order, or fewer
-/// problems of the text: these hide others.
+/// Returns true if some edits, given in order, add no error to the program, or reduce the problems
+/// of its text: these problems hide errors.
 pub(super) fn holds(
     program: &Program,
     index: &Index,
@@ -180,12 +180,12 @@ struct TriedEdits {
 }
 
 impl Trial {
-    /// Number of errors of a program, always the same, after some edits, which are in order.
+    /// Number of errors after some edits, given in order. Every call has the same program.
     fn n_errors(&mut self, program: &Program, edits: &[TextEdit]) -> usize {
         if let Some(tried) = self.0.as_ref().filter(|it| it.edits == edits) {
             return tried.n_errors;
         }
-        // Never two copies at a time.
+        // Drops the old copy first: there are never two at a time.
         self.0 = None;
         let text = TextEdit::apply_all(edits, &program.source().text().to_string());
         let after = Program::with_model(&text, program.model().clone());
@@ -200,7 +200,7 @@ impl Trial {
     }
 }
 
-/// Number of errors of a program, in the grammar and beyond.
+/// Number of errors of a program: problems of the text, and those that checks find.
 fn n_errors(program: &Program, index: &Index) -> usize {
     let found = checks::run(program, index, &[], Detail::Brief);
     let n_found = found.iter().filter(|it| it.severity == Severity::Error).count();
@@ -229,9 +229,9 @@ mod tests {
             replacing(text, no_c, ""),
             None,
             replacing(text, "  %b = arith.addi %a, %a : i32\n", ""),
-            // Meets the first one, and holds.
+            // Overlaps with the first fix, and adds no error.
             replacing(text, "%b, %b", "%a, %a"),
-            // Meets both, and does not hold.
+            // Overlaps with both, and adds an error.
             replacing(text, "%b, %b", "%z, %a"),
         ];
         let holds: Vec<bool> = proven(fixes).iter().map(Option::is_some).collect();

@@ -39,7 +39,7 @@ pub enum Remark {
 }
 
 impl Remark {
-    /// The code of the lint that tells of it.
+    /// The code of the lint that reports it.
     pub fn code(self) -> &'static str {
         match self {
             Remark::Folds(_) => "folds-to-constant",
@@ -62,7 +62,7 @@ struct OfFunction {
 /// The remarks of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Remarks {
-    /// Of every function, once somebody has asked.
+    /// The facts of every function; empty until the first query.
     functions: OnceLock<FxHashMap<Op, OfFunction>>,
 }
 
@@ -102,7 +102,7 @@ impl Remarks {
         self.functions.get_or_init(all)
     }
 
-    /// Takes in an edit, which put so many bytes in the place of a range.
+    /// Updates the remarks after an edit, which replaced `range` by `len` bytes.
     pub(crate) fn update(
         &mut self,
         ir: &Ir,
@@ -215,21 +215,21 @@ impl Made {
             let op = match next {
                 WalkEvent::Op(op) => op,
                 WalkEvent::Region(region) => {
-                    walk.open(ir, region);
+                    walk.enter_region(ir, region);
                     continue;
                 }
             };
             self.n_visits += 1;
             if ir.op(op).kind.has(Traits::TERMINATOR) {
-                walk.enter(ir, op);
+                walk.enter_op(ir, op);
                 continue;
             }
             if effects::is_trivially_dead(ir, op) {
                 continue;
             }
             let number = |it: Value| numbers.get(&it).copied().unwrap_or(it);
-            let Some(same) = walk.same(ir, op, &number) else {
-                walk.enter(ir, op);
+            let Some(same) = walk.find_same(ir, op, &number) else {
+                walk.enter_op(ir, op);
                 continue;
             };
             for (&old, &new) in ir.op(op).results.iter().zip(&ir.op(same).results) {

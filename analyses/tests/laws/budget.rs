@@ -1,5 +1,5 @@
-//! Programs that take too many steps to follow: in bounded work they end in Unknown and live, with
-//! a hint that says so where it is, and never in a number that nobody decided.
+//! Programs that take too many steps to follow: in bounded work their facts become Unknown and
+//! live, with a hint that reports this in its place, and never a number that was not decided.
 
 use std::fmt::Write as _;
 
@@ -17,8 +17,8 @@ fn found(document: &Document) -> Vec<(&'static str, String)> {
     document.diagnostics().iter().map(|it| (it.code, line(it.range.start))).collect()
 }
 
-/// Loops in loops, each of so many rounds, of which no two have the same noise to start with; in
-/// the innermost one, something overflows that has nothing to do with what they carry.
+/// Nested loops, each with `rounds` rounds and another initial noise; in the innermost loop a value
+/// overflows that does not depend on what the loops carry.
 fn nest(depth: usize, rounds: usize) -> String {
     let mut text = format!(
         "func.func @f(%x: {TY}, %y: i5) -> {TY} {{
@@ -125,7 +125,7 @@ return %3 : {TY}
     };
     assert_eq!(count(&document).len(), 1);
     assert!(count(&document)[0].starts_with("%r0 = "));
-    // The calls go, one after the other; nothing is left to say of a function that nobody calls.
+    // The calls are removed, one after the other; no hint is left for a function without calls.
     for (from, n) in [("%1 = ", 1), ("%2 = ", 0)] {
         let text = document.source().text().to_string();
         let Some(at) = text.find(from) else { panic!("{text}") };
@@ -242,7 +242,7 @@ fn given(document: &Document) -> Option<Noise> {
 
 #[test]
 fn calls_that_nest_too_deep_are_undecided() {
-    // Each call stands in 150 regions, which count as well.
+    // Each call is nested in 150 regions, which count as well.
     const N: usize = 2_700;
     for is_recursive in [false, true] {
         let mut text = String::new();

@@ -194,7 +194,7 @@ fn integer_chain(n: usize, is_cut: bool) -> String {
         } else {
             format!("func.call @f{}(%p) : (i32) -> i32", at + 1)
         };
-        // The first one is passed what nobody knows, and passes a constant on.
+        // The first function gets an unknown argument, and passes a constant on.
         let passed = if at == 0 { "arith.constant 4 : i32".to_owned() } else { of("%a") };
         let _ = writeln!(
             text,
@@ -398,8 +398,8 @@ fn an_edit_in_a_star_costs_what_depends_on_it() {
 
 #[test]
 fn joined_vectors_of_a_callee_follow_the_order_of_calls_after_an_edit() {
-    // Each vector that `mid` passes is another one; together they are more than are kept apart, so
-    // who asks first decides which.
+    // Each vector that `mid` passes is different; they are more than are kept apart, so the order
+    // of the queries decides which.
     let chain = |name: &str, calls: &str| {
         format!(
             "func.func private @{name}(%a: {TY}, %b: {TY}) -> {TY} {{\n{calls}  return %a : {TY}\n}}\n"

@@ -335,7 +335,7 @@ fn the_order_of_blocks_in_the_text_is_no_matter() {
     let mut n_turned = 0;
     for seed in 1..=n {
         let text = Writer::new(seed, true).function(3 + seed as usize % 12);
-        // Blocks stand at the end of the function, the last of them with its return.
+        // Blocks are at the end of the function, the last of them with its return.
         let starts: Vec<usize> = text.match_indices("\n^l").map(|it| it.0 + 1).collect();
         let Some(&first) = starts.first() else { continue };
         let end = text.len() - "}\n".len();

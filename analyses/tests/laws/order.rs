@@ -1,5 +1,5 @@
-//! Facts do not depend on where functions stand in the text: which vectors of arguments stay apart,
-//! where a recursion is entered and where its growth ends follow from names and bodies.
+//! Facts do not depend on the positions of functions in the text: which vectors of arguments stay
+//! apart, where a recursion is entered and where its growth ends follow from names and bodies.
 //!
 //! Programs are random functions that call each other; a shuffled one is the same functions in
 //! another order, beside which the facts of each are those of before.

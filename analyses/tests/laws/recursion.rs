@@ -194,8 +194,8 @@ proptest! {
     }
 }
 
-/// A chain of calls through so many functions, of which the last one goes over; its text from the
-/// caller down or up.
+/// A chain of calls through `n` functions; the last one exceeds the budget. The text starts with
+/// the caller if `downward`, else with the last callee.
 fn chain(n: usize, downward: bool) -> String {
     let function = |at: usize| {
         let private = if at > 0 { "private " } else { "" };
@@ -338,8 +338,8 @@ fn endless(order: [usize; 4], grows: [bool; 2]) -> String {
     order.iter().map(|&it| texts[it].as_str()).collect()
 }
 
-/// Recursions that grow end in Unknown in so many visits; their calls are undecided, unless growth
-/// was widened.
+/// Recursions that grow end in Unknown after at most `most` visits; their calls are undecided,
+/// unless growth was widened.
 fn check_endless<const WIDENS: bool>(most: usize) {
     for grows in [[true, true], [true, false], [false, true], [false, false]] {
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]] {

@@ -127,8 +127,8 @@ fn edits_through_recursions_equal_reading_anew() {
     assert!(n_less * 5 > n_costly && n_costly > 500, "{n_less} of {n_costly}");
 }
 
-/// A function of a recursion that nobody calls is evaluated in one context, but in turns: %4 goes
-/// over when @g has returned.
+/// A function of a recursion without calls from outside is evaluated in one context, but several
+/// times: %4 exceeds the budget when @g has returned.
 #[test]
 fn the_turn_of_a_recursion_is_that_of_reading_anew() {
     let text = format!(

@@ -32,7 +32,7 @@ thread_local! {
     static IS_WIDENED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A fact that tells when it is widened.
+/// A fact that records if it was widened.
 #[derive(Clone, Debug, PartialEq)]
 struct Telling<F>(F);
 

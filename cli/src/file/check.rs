@@ -299,7 +299,7 @@ fn fix_file(
             wants_proofs: task.certificate.is_some(),
             ..task.settings.placement.options(task.time)
         };
-        // Known before the work, not after it.
+        // Reported before the work of fixing, not after it.
         let writes = task.fixing.writes() && task.is_read_only;
         if writes && fix::is_wanted(document, &task.settings, unsafe_too, &options) {
             return Err(Failure::io("not written: the file is read-only".to_owned()));

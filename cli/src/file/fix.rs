@@ -1,4 +1,5 @@
-//! `--fix` of one program: [`noisy_analyses::repair`] repairs it, and this tells of it.
+//! `--fix` of one program: [`noisy_analyses::repair`] repairs it, and this module reports the
+//! result.
 
 use std::fmt;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! Replaces files that were read: never over somebody else's change, and many at once.
+//! Replaces files that were read. It never overwrites a change of another program, and writes many
+//! files at once.
 //!
 //! A new text is complete in a file beside the old one ([`noisy_output`]) before it replaces it.
 
@@ -216,7 +217,7 @@ impl<T> GroupCommit<T> {
         let is_full = |groups: usize| {
             self.waiting.len() >= groups * self.most || self.n_bytes >= groups * Self::MOST_BYTES
         };
-        // The next group grows while the previous one is written: nobody waits for the disk.
+        // The next group grows while the previous one is written: no thread waits for the disk.
         let is_turn = match self.ahead {
             None => is_full(1) || self.since.elapsed() >= Self::PATIENCE,
             Some(_) => is_full(Self::GROUPS),

@@ -1,5 +1,5 @@
-//! Draws points and arrows: the outer loop goes down, the inner one to the right, so that later
-//! iterations are read later.
+//! Draws the iterations of a loop nest as points and its dependences as arrows. The outer loop goes
+//! down, the inner one to the right, so that later iterations are read later.
 
 use std::fmt::Write as _;
 
@@ -29,7 +29,7 @@ pub(super) const STYLE: &str = "text{font:12px ui-monospace,Menlo,Consolas,monos
 .tip{fill:var(--lit,#0057b8)}.tip.bad{fill:var(--bad,#c62828)}\
 .tile{fill:none;stroke:var(--edge,#607d8b);stroke-dasharray:4 3}";
 
-/// A picture of one order.
+/// A picture of the iterations in one order.
 pub(super) struct Figure {
     /// SVG elements.
     pub(super) body: String,
@@ -80,7 +80,7 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<&Changed>) -> String
     Figure { body, width: x, height }.element("")
 }
 
-/// Replaces the variables of a style, which only browsers know.
+/// Replaces the variables of a style, which only browsers know, by their defaults.
 fn plain(style: &str) -> String {
     let mut parts = style.split("var(");
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -92,10 +92,10 @@ fn plain(style: &str) -> String {
     out
 }
 
-/// Positions of the numbers on an axis.
+/// The positions of the numbers on an axis.
 struct Axis {
     name: String,
-    /// Each shown number, its tile, and its position.
+    /// Each shown number and its position.
     places: Vec<(i64, f64)>,
     /// Distance between neighbours.
     unit: i64,
@@ -132,7 +132,8 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
-/// Draws an order, or the original one for `None`. The ids of arrow heads start with `prefix`.
+/// Draws the changed order, or the original one for `None`. The ids of arrow heads start with
+/// `prefix`.
 pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> Figure {
     let place = |it: &Point| changed.map_or_else(|| it.at.clone(), |to| to.change.place(&it.at));
     let names = changed.map_or_else(|| space.ivs.clone(), |it| it.change.axes(&space.ivs));
@@ -169,8 +170,8 @@ pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> 
         .collect();
     let mut body = format!(
         "<defs>{}{}</defs>\n",
-        mark(&format!("{prefix}-tip"), "tip"),
-        mark(&format!("{prefix}-bad"), "tip bad")
+        arrow_head(&format!("{prefix}-tip"), "tip"),
+        arrow_head(&format!("{prefix}-bad"), "tip bad")
     );
     axes(&mut body, &columns, &rows, shift);
     let radius = if columns.spacing.min(rows.spacing) > 30.0 { 10.0 } else { 8.0 };
@@ -184,14 +185,14 @@ pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> 
         numbers[it] = n + 1;
     }
     for (number, point) in space.points.iter().enumerate() {
-        one(&mut body, space, (number, point), numbers[number], at[number], radius);
+        draw_point(&mut body, space, (number, point), numbers[number], at[number], radius);
     }
     let last = |it: fn(&(f64, f64)) -> f64| at.iter().map(it).fold(0.0, f64::max);
     let width = last(|it| it.0).max(LEFT + columns.name.chars().count() as f64 * CHAR) + MARGIN;
     Figure { body, width, height: last(|it| it.1) + MARGIN }
 }
 
-fn mark(id: &str, class: &str) -> String {
+fn arrow_head(id: &str, class: &str) -> String {
     format!(
         "<marker id=\"{id}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" markerUnits=\"userSpaceOnUse\" orient=\"auto\">\
          <path class=\"{class}\" d=\"M0 0L8 4L0 8z\"/></marker>"
@@ -231,7 +232,7 @@ fn axes(out: &mut String, columns: &Axis, rows: &Axis, shift: f64) {
     }
 }
 
-/// Frames around tiles.
+/// Draws frames around tiles.
 fn tiles(out: &mut String, space: &Space, changed: &Changed, at: &[(f64, f64)], radius: f64) {
     let low = |n: usize| space.points.iter().map(|it| it.at[n]).min().unwrap_or(0);
     let first: Vec<i64> = (0..space.ivs.len()).map(low).collect();
@@ -256,7 +257,7 @@ fn tiles(out: &mut String, space: &Space, changed: &Changed, at: &[(f64, f64)], 
     }
 }
 
-/// One curve for all arrows between two points.
+/// Draws one curve for all arrows between two points.
 fn arrows(
     out: &mut String,
     space: &Space,
@@ -272,7 +273,7 @@ fn arrows(
         let ((x1, y1), (x2, y2)) = (at[first.from], at[first.to]);
         let (dx, dy) = (x2 - x1, y2 - y1);
         let length = dx.hypot(dy).max(1.0);
-        // Around the points in between.
+        // Long curves bend around the points in between.
         let is_near = length < 1.5 * (46.0 + GAP);
         let bend = if is_near { 0.0 } else { 0.18 * length };
         let (cx, cy) = (
@@ -305,8 +306,8 @@ fn arrows(
     }
 }
 
-/// A point with the number of its turn.
-fn one(
+/// Draws a point with the number of its turn.
+fn draw_point(
     out: &mut String,
     space: &Space,
     (number, point): (usize, &Point),

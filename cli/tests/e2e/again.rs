@@ -90,7 +90,7 @@ fn a_cache_of_somebody_else_is_neither_believed_nor_written_to() {
     }
     assert!(check("theirs").out.contains("[kept]"));
     assert_eq!(check("mine"), theirs);
-    // The secret of a user is made once, for nobody else to read.
+    // The secret of a user is created once, and only the user can read it.
     let state = folder.path("state");
     let env = [("NOISY_CACHE_KEY", ""), ("XDG_STATE_HOME", state.to_str().expect("a text"))];
     assert_eq!(folder.run_with(&[], "", &env).code, 1);

@@ -81,7 +81,7 @@ fn sarif_separates_no_folders_by_backslashes() {
 fn programs_that_apply_diffs_read_any_name() {
     let text = TUTORIAL.replace("  %8", "      %8");
     let tool = env!("CARGO_BIN_EXE_noisy-check");
-    // How a name is typed, and how it stands in a diff: a tab ends one with blanks.
+    // Each name as it is typed, and as it is written in a diff: a tab ends a name with blanks.
     for (name, typed, head) in [
         ("dot.mlir", "./dot.mlir", "dot.mlir"),
         ("src/in.mlir", "././src/.//in.mlir", "src/in.mlir"),

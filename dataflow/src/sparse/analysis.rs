@@ -153,8 +153,8 @@ pub trait SparseForward: Debug {
         joined
     }
 
-    /// Returns `Some` for a *saturated* fact, one so large that larger ones say no more: the fact
-    /// for one that goes on to grow from there, which is saturated too.
+    /// Returns `Some` for a *saturated* fact, one so large that larger ones carry no more
+    /// information: the fact that it becomes if it goes on to grow, which is saturated too.
     fn unbounded(&self, _fact: &Self::Fact) -> Option<Self::Fact> {
         None
     }

@@ -25,7 +25,7 @@
 //! The order of asks decides which vectors are kept apart, and where a recursion is entered. So
 //! functions with assumed contexts are solved in the order of their *names*, after the units that
 //! are no functions, and each asks in the order of its own text. Facts depend only on names, on the
-//! texts of functions, and on what these resolve to, not on where functions stand in the file.
+//! texts of functions, and on what these resolve to, not on the positions of functions in the file.
 //! (Tables by op are looked up, or iterated where joins or sets commute.)
 //!
 //! Results of calls that nest deeper than [`MAX_DEPTH`] are unknown, and such calls are
@@ -185,7 +185,8 @@ impl<F> FollowedCalls<F> {
     }
 
     /// Returns true if the facts of a unit with callers are those of one context that is evaluated
-    /// once. (A context of a recursion is evaluated in turns, which an observer is told of.)
+    /// once. (A context of a recursion is evaluated several times, and the observer sees each
+    /// time.)
     fn has_one_context(&self, unit: Op) -> bool {
         matches!(self.contexts.of(unit), [it] if it.is_assumed && it.askers.is_empty())
             && !self.graph.is_recursive(unit)

@@ -6,8 +6,7 @@ use noisy_syntax::{Interner, Ir, Type, Value};
 
 use crate::flow::Interval;
 
-/// Analyses that another one stands on, solved before. They answer from their facts alone, and tell
-/// which of these moved.
+/// The analyses that another analysis reads, solved before it. They answer from their facts alone.
 pub trait Base {
     /// Facts about a value.
     type Facts<'a>
@@ -22,7 +21,7 @@ pub trait Base {
     fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval;
 }
 
-/// The base of an analysis that stands on no other.
+/// The base of an analysis that reads no other.
 impl Base for () {
     type Facts<'a> = ();
 

@@ -97,8 +97,8 @@ pub trait VisitRecorder<F>: Any + Debug + Send + Sync {
     fn leave(&mut self) {}
 }
 
-/// Notes findings while the solver works, and is told which to forget. `rounds` are the iterations
-/// of the cycles around, outermost first.
+/// Notes findings while the solver works, and forgets them when the solver calls `forget`. `rounds`
+/// are the iterations of the cycles around, outermost first.
 pub trait Observer<A: SparseForward>: Debug {
     /// The analysis computed a fact of a result.
     fn computed(

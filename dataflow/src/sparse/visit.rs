@@ -68,8 +68,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         fact.clone()
     }
 
-    /// Returns true if a use may see the definition of a value, as far as textual order tells. If
-    /// `passed`, it is read later than at its place in the text.
+    /// Returns true if textual order lets a use see the definition of a value. If `passed`, the
+    /// value is read later than at its place in the text.
     fn is_in_order(&self, ir: &Input<'_, A::Base>, value: Value, user: Op, passed: bool) -> bool {
         let (defining_op, region) = match ir.value(value).def {
             Def::Result(op, _) => (op, ir.op(op).parent),
@@ -144,7 +144,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         changed
     }
 
-    /// Makes a visit, and tells the recorder before and after.
+    /// Makes a visit, and calls the recorder before and after.
     pub(super) fn recorded<T>(
         &mut self,
         ir: &Input<'_, A::Base>,

@@ -1,5 +1,5 @@
-//! After edits, facts equal those from scratch whatever an analysis reads: one that reads
-//! definitions far away, and one that stands on it and reads its facts.
+//! After edits, facts equal those from scratch whatever an analysis reads. One analysis here reads
+//! definitions far away, and another one reads the facts of the first.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -186,7 +186,8 @@ impl Attempt<'_> {
         Ok(out)
     }
 
-    /// Tells if an op comes before the inner loop or after it.
+    /// Returns the part of the outer loop's body that contains an op: before the inner loop or
+    /// after it.
     fn part(&self, op: Op) -> PointPart {
         let start = |op: Op| self.ir.range(op).start;
         let inner = self.drawn.last().map(|&it| self.nest.body.loops[it as usize].op);

@@ -1,5 +1,5 @@
-//! Execution of a nest by its bounds, guards and subscripts alone: the element of each access in
-//! each iteration.
+//! Execution of a nest by its bounds, guards and subscripts alone, which gives the element of each
+//! access in each iteration.
 //!
 //! *Cost.* Linear in iterations and accesses, up to a budget.
 
@@ -29,8 +29,8 @@ pub(super) enum Extent {
     First(i64),
 }
 
-/// A run. All symbols have the same value, except those that occur only in lower bounds, which are
-/// 0.
+/// An execution of a nest. All symbols have the same value, except those that occur only in lower
+/// bounds, which are 0.
 pub(super) struct Run<'a> {
     pub(super) body: &'a Body,
     pub(super) symbol: i64,
@@ -40,7 +40,7 @@ pub(super) struct Run<'a> {
     pub(super) left: usize,
     /// Loops that have more iterations than were visited.
     pub(super) cut: FxHashSet<u32>,
-    /// Symbols that were replaced by the value.
+    /// Symbols that were replaced by the value `symbol`.
     pub(super) symbols: FxHashSet<Value>,
     /// Symbols in lower bounds and in no upper one.
     pub(super) lows: FxHashSet<Value>,
@@ -65,7 +65,7 @@ impl<'a> Run<'a> {
         Self { body, symbol, extents, left, cut, symbols, lows, ivs }
     }
 
-    /// Calls `enter` for each entry of a scope, in order.
+    /// Calls `visit` for each entry of a scope, in order.
     pub(super) fn each(
         &mut self,
         scope: Option<u32>,
@@ -162,7 +162,7 @@ impl<'a> Run<'a> {
         Ok(sum)
     }
 
-    /// Returns the variable of a loop in this iteration.
+    /// Returns the induction variable of a loop in this iteration.
     pub(super) fn iv(&self, loop_: u32) -> Result<i64, Stop> {
         let it = self.ivs[loop_ as usize].ok_or(Stop::Unknown)?;
         i64::try_from(it).map_err(|_| Stop::Unknown)

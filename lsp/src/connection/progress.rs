@@ -29,7 +29,7 @@ pub(crate) struct Cancellable {
 
 #[derive(Debug)]
 struct Flags {
-    /// Tells the worker to stop.
+    /// Stops the worker when it is set.
     stop: Arc<AtomicBool>,
     /// True once the user has cancelled the work.
     cancelled: cell::Sender<bool>,

@@ -400,7 +400,7 @@ impl Actor {
         self.search = Some(found);
     }
 
-    /// Tells all waiting saves that the search is over.
+    /// Notifies all waiting saves that the search is over.
     fn end_search(&mut self) {
         for saver in self.savers.drain(..) {
             let _ = saver.send(self.version);

@@ -108,7 +108,7 @@ impl<A: Actor> Mailbox<A> {
         }
     }
 
-    /// The actor has ended; waiting senders are told.
+    /// Notes that the actor has ended, and wakes waiting senders.
     fn close(&self) {
         let mut inside = self.lock();
         inside.state = ActorState::Ended;

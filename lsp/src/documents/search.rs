@@ -51,7 +51,7 @@ impl Search {
         let (solving, settings) = (connection.clone(), settings.clone());
         let task = connection.spawn(async move {
             let solved = optimizer::run(&solving, &settings, text, repairs, options, None).await;
-            // Whoever asks for the placement gets the error; here nobody does.
+            // A request for the placement reports an error; here there is no request.
             deliver(solved.unwrap_or_default());
         });
         Self { task: task.abort_handle(), _stop: stop }

@@ -1,6 +1,6 @@
-//! One thread without timers: tasks run in the turns of `crate::server::web`, and the page is
-//! told when the next one is due. Work for another thread is done at once, except that of
-//! [`elsewhere`], which goes to another worker.
+//! One thread without timers: tasks run in the turns of `crate::server::web`, and the page learns
+//! when the next one is due. Work for another thread is done at once, except that of [`elsewhere`],
+//! which goes to another worker.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -100,7 +100,7 @@ pub(crate) fn timeout<F: Future>(time: Duration, future: F) -> tokio::time::Time
     tokio::time::timeout(time, future)
 }
 
-/// A task that tells when it runs.
+/// A task that records when it runs.
 struct Noted<F>(Pin<Box<F>>);
 
 impl<F: Future<Output = ()>> Future for Noted<F> {

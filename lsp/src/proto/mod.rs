@@ -1,5 +1,5 @@
-//! Converts protocol types to plain data ([`params`]) and back, by feature. [`view`] is the view of
-//! a document that a query sees.
+//! Converts protocol types to plain data ([`params`]) and back, by feature. [`view`] is the
+//! document that a query reads, with its positions in the client's encoding.
 
 pub(crate) mod action;
 pub(crate) mod config_file;

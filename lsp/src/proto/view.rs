@@ -1,5 +1,5 @@
-//! The view of a document that a query sees: the document at that moment, and positions in the
-//! client's encoding.
+//! The document that a query reads, as it is at that moment, with its positions in the client's
+//! encoding.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -127,7 +127,7 @@ pub(crate) async fn resolve(
             let found = session.ask(&uri, ask).await?.flatten();
             match found.ok_or_else(|| Error::from(NoAnswer::Modified))? {
                 Ok(edit) => action.edit = Some(edit),
-                // Nothing changes, and the user is told why.
+                // Nothing changes, and the user sees the reason.
                 Err(why) => session.connection.show(lsp::MessageType::INFO, &why),
             }
         }

@@ -88,7 +88,7 @@ impl Dispatch {
     }
 }
 
-/// Tells the user about documents without answers, because their names are no URIs.
+/// Warns the user of documents that get no answers, because their names are no URIs.
 fn tell_useless_names(outbox: &Outbox) {
     for name in outbox.spellings().take_untold() {
         let message = format!("noisy-lsp: ignoring the document: '{name}' is not a valid URI");

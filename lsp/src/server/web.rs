@@ -19,7 +19,7 @@ pub enum Event {
     Message(Vec<u8>),
     /// Have another worker [`search`]; the number is of the search.
     Search(u32, Vec<u8>),
-    /// End a search; nobody waits for its answer.
+    /// End a search: its answer is no longer needed.
     End(u32),
     /// The client has ended the server.
     Exit(u8),
@@ -106,7 +106,7 @@ impl Server {
     }
 }
 
-/// Searches as a server of another worker wants it; tells its progress to `report`. Returns the
+/// Runs a search for a server of another worker, and passes its progress to `report`. Returns the
 /// answer for [`Server::searched`].
 pub fn search(wanted: &[u8], report: impl Fn(String) + Send + Sync + 'static) -> Vec<u8> {
     optimizer::search(wanted, report)

@@ -12,7 +12,7 @@ use crate::host;
 /// twenty names.
 const INTERVAL: Duration = Duration::from_secs(2);
 
-/// Watches until the process ends. Where there is no disk, the client tells of changes.
+/// Watches until the process ends. Without a disk, the client reports changes.
 pub(crate) fn start(session: &Arc<Session>) {
     if !host::HAS_DISK {
         return;

@@ -152,7 +152,7 @@ fn all_values_of_a_function_are_renamed() {
 
 #[test]
 fn the_best_order_of_a_nest_keeps_names_and_comments() {
-    // A sum down the columns: rows by rows it reads what stands side by side.
+    // A sum down the columns: row by row it reads neighboring elements.
     let text = "func.func @f(%A: memref<1024x1024xf32>, %s: memref<1024xf32>) {
   affine.for %j = 0 to 1024 {
     affine.for %i = 0 to 1024 { // down

@@ -216,7 +216,7 @@ fn answers(client: &mut Client, uri: &str, n_lines: u32) -> Vec<(&'static str, u
     for (line, character) in [(6, 3), (5, 3), (5, 19), (4, 9)] {
         for method in NAMES {
             let mut answer = client.at(method, uri, n_lines - line, character);
-            // Hover tells where a value is used, by line.
+            // The hover names the lines in which a value is used.
             if let Some(text) = answer["contents"]["value"].as_str() {
                 let shifted = lines_from_the_end(text, n_lines);
                 answer["contents"]["value"] = shifted.into();

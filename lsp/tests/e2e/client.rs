@@ -16,7 +16,7 @@ pub(crate) struct Client {
     child: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
-    /// Notifications and requests of the server that nobody waited for yet.
+    /// Notifications and requests of the server that no test has waited for yet.
     pub seen: Vec<Value>,
     last_id: i64,
 }

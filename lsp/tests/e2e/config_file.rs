@@ -1,5 +1,4 @@
-//! `noisy.toml` as a document of the editor: what is wrong with it, what its keys mean, what may
-//! stand at a place.
+//! `noisy.toml` as a document of the editor: its problems, the meaning of its keys, and completion.
 
 use serde_json::{Value, json};
 

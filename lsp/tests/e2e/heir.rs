@@ -59,7 +59,7 @@ fn actions(client: &mut Client, line: u32, context: Value) -> Vec<Value> {
     client.about("codeAction", URI, params).as_array().cloned().expect("a list")
 }
 
-/// The codes of what is reported of a version, but for scales that nobody wrote yet.
+/// The codes of the diagnostics of a version, without those of scales that are not written yet.
 fn codes(client: &mut Client, version: i32) -> Vec<String> {
     let found = client.diagnostics(URI, version);
     let codes = found.iter().filter_map(|it| it["code"].as_str()).map(str::to_owned);
@@ -301,7 +301,7 @@ fn a_save_mends_what_is_wrong_and_nothing_else() {
     client.open(URI, PROGRAM);
     let found = actions(&mut client, 0, save.clone());
     assert_eq!(titles(&found), ["Insert 1 relinearize (proven optimal) in the whole file"]);
-    // HEIR has not placed anything yet, so nothing is missing; who asks gets what `--fix` does.
+    // HEIR has not placed anything yet, so nothing is missing; a request gets what `--fix` does.
     let bare: String = PROGRAM
         .lines()
         .filter(|it| !it.contains("mgmt."))

@@ -22,7 +22,7 @@ fn two_thousand_edits_are_applied_in_order() {
                 client.ask("textDocument/foldingRange", json!({ "textDocument": { "uri": URI } }));
         }
     }
-    // An error whose place tells the length, and whose text tells the order.
+    // An error whose position encodes the length, and whose text encodes the order.
     let at = u32::try_from(3 + wanted.len()).expect("short");
     client.change(URI, 2002, Some(range(0, at, at)), "\n\"t.a\"(%u) : (i32) -> ()");
     let found = client.diagnostics(URI, 2002);

@@ -13,7 +13,7 @@ fn titles(found: &[Value]) -> Vec<&str> {
     found.iter().filter_map(|it| it["title"].as_str()).collect()
 }
 
-/// A client that is told when lenses are to be asked for anew.
+/// A client that the server asks to refresh its lenses.
 fn client(options: Value) -> Client {
     let mut capabilities = capabilities();
     capabilities["workspace"]["codeLens"] = json!({ "refreshSupport": true });

@@ -1,5 +1,5 @@
-//! A program typed key by key between two others, with an editor that closes brackets: what is told
-//! is about what is being typed, and what stands around it is as if nothing were typed.
+//! A program typed key by key between two others, with an editor that closes brackets: diagnostics
+//! concern only what is being typed, and the code around it is as if nothing were typed.
 
 use serde_json::{Value, json};
 

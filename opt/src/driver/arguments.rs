@@ -1,4 +1,4 @@
-//! The arguments of the tool, with errors in the words of upstream.
+//! The arguments of the tool; errors have the wording of MLIR's tools.
 
 use std::path::Path;
 

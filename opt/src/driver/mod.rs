@@ -267,7 +267,7 @@ impl Run {
             return Ok(out);
         }
         timing.enter("Parser");
-        let is_located = self.settings.style.has_locations || actions.looks_at_locations();
+        let is_located = self.settings.style.has_locations || actions.needs_locations();
         let parsed = parse(sink, self.accepted(), self.settings.n_threads, is_located);
         timing.leave();
         let mut ir = parsed?;

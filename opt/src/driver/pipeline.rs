@@ -28,7 +28,7 @@ pub enum Element {
 pub struct PipelineError {
     /// Its position in the text, in bytes.
     pub at: usize,
-    /// The message, in the words of upstream.
+    /// The message, with the wording of MLIR.
     pub message: String,
     /// A similar name.
     pub(crate) suggestion: Option<String>,

@@ -1,11 +1,11 @@
 //! Processing of large files in portions: each portion is parsed, run through the passes and
 //! printed separately, on all cores. So the memory is that of a few portions and not of the file.
 //!
-//! Portions are used only if nobody can tell: all passes are local (their effect on a function
-//! depends on that function alone), nothing is logged, counted, timed or printed in between, and
-//! the file contains only functions, perhaps in one module. If anything turns out to be different
-//! (an error, a call of a function of another portion, an alias in the output) the file is
-//! processed as a whole.
+//! Portions are used only if the result is the same: all passes are local (their effect on a
+//! function depends on that function alone), nothing is logged, counted, timed or printed in
+//! between, and the file contains only functions, perhaps in one module. If anything turns out to
+//! be different (an error, a call of a function of another portion, an alias in the output) the
+//! file is processed as a whole.
 //!
 //! *Law.* The output is that for the whole file. It relies on this: a portion ends before a line
 //! that starts with `func.func `; if both sides parse without error, they parse in the same way

@@ -35,7 +35,7 @@ fn call_of_constant(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A cast of the results of an inverse cast is replaced by the operands of that.
+/// A cast of the results of an inverse cast is replaced by the operands of the inverse cast.
 fn cast_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let inputs = operands(ir, op);

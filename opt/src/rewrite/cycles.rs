@@ -1,8 +1,8 @@
 //! Ops that depend on themselves.
 //!
-//! Where dominance holds there are none. They stand in blocks that nothing reaches, and where the
-//! order of ops means nothing: in modules and in ops of unknown kinds. *Cost.* Linear in the ops;
-//! where no value is used before it is defined, one look at each operand.
+//! Where dominance holds there are none. They occur in unreachable blocks, and where the order of
+//! ops means nothing: in modules and in ops of unknown kinds. *Cost.* Linear in the ops; where no
+//! value is used before it is defined, one look at each operand.
 
 use noisy_syntax::{Def, Ir, Op, Region};
 use rustc_hash::FxHashSet;

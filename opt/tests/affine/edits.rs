@@ -88,7 +88,7 @@ fn schedules_as_edits_keep_what_programs_compute() {
             n_done += 1;
             let changed = edited(&text, &edits);
             let after = read(&changed);
-            // Comments stay, and so does the text of each op that stands in one place.
+            // Comments stay, and so does the text of each op that keeps its place.
             for comment in ["// The result.", "// added"] {
                 assert!(
                     changed.matches(comment).count() >= text.matches(comment).count(),

@@ -53,7 +53,7 @@ impl Machine<'_> {
         self.is_wrong |= !is_inside || (is_load && !self.memory.contains_key(key));
     }
 
-    /// An element that nothing was written to is told by its place.
+    /// The value of an element that was never written, which identifies its place.
     fn fresh(index: &[i64]) -> i64 {
         index.iter().fold(7, |a: i64, b| a.wrapping_mul(31).wrapping_add(*b))
     }
@@ -268,7 +268,8 @@ pub(crate) fn result(ir: &Ir, n: i64) -> Vec<(usize, Vec<i64>, i64)> {
     checked_result(ir, n).expect("nothing is read before it is written")
 }
 
-/// The same; `None` if the program reads what nobody wrote, or touches what is not there.
+/// The same; `None` if the program reads an element that was never written, or one that does not
+/// exist.
 pub(crate) fn checked_result(ir: &Ir, n: i64) -> Option<Vec<(usize, Vec<i64>, i64)>> {
     let function = ir.functions()[0];
     let region = ir.op(function).regions[0].1;

@@ -7,7 +7,7 @@ use crate::machine::result;
 use crate::with_body;
 use crate::writer::Random;
 
-/// Statements over `%A`, `%B` and two buffers that nobody else sees, in loops and choices.
+/// Statements over `%A`, `%B` and two buffers that no other code can access, in loops and choices.
 fn program(seed: u64) -> String {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut out = "  %c0 = arith.constant 0 : index
@@ -73,7 +73,7 @@ fn program(seed: u64) -> String {
                     13 => format!("arith.muli {x}, {y} : i64"),
                     _ => format!("arith.addi {x}, {y} : i64"),
                 };
-                // A name may stand in several regions.
+                // A name may be defined in several regions.
                 let name = if values.len() > 1
                     && random.below(3) == 0
                     && !known.contains(&"%s".to_owned())

@@ -78,8 +78,8 @@ pub(crate) fn cost_partition(
         let now = DualBound::new(graph, rows.clone());
         let (gain, is_whole) = (now.bound - before.bound, size >= graph.n_sites());
         if now.bound > before.bound {
-            // A part may need what another leaves of a cost: together they prove at least the sum
-            // of their bounds.
+            // A part may need cost that another part leaves over: together the rows prove at least
+            // the sum of the bounds.
             incumbent.certify(now.proof());
             before = now;
         } else {
@@ -225,7 +225,7 @@ impl CostShare {
             !post.is_proven()
         };
         let mut progress = CutProgress::new(std::mem::take(&mut self.rows), self.deep);
-        // Bounds that were entered stay, however it ended.
+        // The bounds that were entered stay valid, whatever the reason for the end.
         let _ = local.tighten(&settings, &mut progress, &mut tell, budget);
     }
 }

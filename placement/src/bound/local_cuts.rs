@@ -62,7 +62,7 @@ const MOST: usize = 150;
 const USES: u8 = 6;
 /// Largest weight in rows that are halved. Weights of deepest cuts are larger.
 const PLAIN: u64 = 16;
-/// The sites of a zero-half cut are a local problem if at most so many of them are fractional.
+/// The sites of a zero-half cut are a local problem if at most this number of them is fractional.
 const WINDOW: usize = 24;
 
 /// The progress of a tightening, from which it continues later.

@@ -113,8 +113,8 @@ struct NoiseRanges {
 
 /// The noise never matters.
 const NEVER: Bits = Bits::MAX;
-/// Each sweep around a cycle lowers a level by at least one bit. A level that still falls after so
-/// many sweeps counts as always mattering, and nothing is forced because of it.
+/// Each sweep around a cycle lowers a level by at least one bit. A level that still falls after
+/// this number of sweeps counts as always mattering, and nothing is forced because of it.
 const MOST_SWEEPS: usize = 1000;
 
 impl NoiseRanges {

@@ -4,8 +4,9 @@
 //! back to the nearest open site and choose it, until the node fits. The noise computed for earlier
 //! users of that site is then at worst too high, never too low, so the answer is legal. Linear.
 //!
-//! On each cycle every site is chosen first. If the result is not legal (mixed resets can make a
-//! chosen site harmful), all sites chosen is the last resort before a solver is asked.
+//! If the graph has cycles, every site on them is chosen first. If the result is not legal (mixed
+//! resets can make a chosen site harmful), all sites are tried, and then none, before a solver is
+//! asked.
 //!
 //! *Pruning*: remove each chosen site that is not needed, the most expensive first. Afterwards no
 //! chosen site is useless.
@@ -91,8 +92,8 @@ fn choose_around(graph: &Graph, v: u32, chosen: &mut [bool]) {
 }
 
 /// Removes every site that a legal state does not need, the most expensive first and among equals
-/// the last first. If it is stopped, some may stay. The removal of a site costs the nodes that
-/// change after it, so for many sites in a row this is quadratic.
+/// the last first. If `stop` returns true, some of them may stay. The removal of a site takes time
+/// in proportion to the nodes that it changes, so for many sites in a row this is quadratic.
 pub(crate) fn prune(graph: &Graph, state: &mut ChoiceState, stop: &dyn Fn() -> bool) {
     let mut sites: Vec<u32> =
         (0..graph.n_sites() as u32).filter(|&s| state.chosen[s as usize]).collect();

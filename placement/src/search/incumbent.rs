@@ -148,7 +148,7 @@ impl Incumbent {
         self.rests.load(Ordering::Acquire)
     }
 
-    /// Tells search and proof to stop.
+    /// Makes the search and the proof stop.
     pub(crate) fn finish(&self) {
         self.done.store(true, Ordering::Release);
     }

@@ -15,9 +15,9 @@ pub struct Placement {
     pub sites: Vec<Site>,
     /// The sum of their costs. Saturates.
     pub cost: u64,
-    /// No legal choice costs less.
+    /// A proven lower bound: no legal choice costs less.
     pub lower_bound: u64,
-    /// Tells if the cost is proven to be the least.
+    /// The state of the proof that no legal choice costs less.
     pub proof: Optimality,
     /// The proof of the bound.
     pub certificate: Certificate,

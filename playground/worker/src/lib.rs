@@ -73,8 +73,8 @@ pub unsafe extern "C" fn noisy_searched(
     });
 }
 
-/// Works for a moment, and tells what came of it. Returns the milliseconds after which there is
-/// more to do without a message; a negative number if there is nothing.
+/// Works for a moment, and sends the resulting events. Returns the milliseconds after which there
+/// is more to do without a message; a negative number if there is nothing.
 #[unsafe(no_mangle)]
 pub extern "C" fn noisy_turn() -> f64 {
     SERVER.with_borrow_mut(|it| {
@@ -98,7 +98,7 @@ pub extern "C" fn noisy_is_over(iterations: f64) -> u32 {
     u32::from(noisy_solver::is_over(iterations))
 }
 
-/// Searches as another worker's server asked, and tells the answer.
+/// Runs a search for the server of another worker, and sends the answer.
 ///
 /// # Safety
 ///

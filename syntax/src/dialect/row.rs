@@ -38,7 +38,7 @@ pub struct OpSpec {
     pub attrs: &'static [AttrSpec],
     /// The op that ends a block of its regions where the text leaves the terminator out.
     pub implicit_terminator: Option<OpKind>,
-    /// The names of the ops that it may stand in; empty: any op.
+    /// The names of the ops whose regions may contain it; empty: any op.
     pub parents: &'static [&'static str],
     /// The operands that it passes to its successors.
     pub passed: PassedOperands,
@@ -106,7 +106,7 @@ impl OpSpec {
 
     /// Returns true if a `{` outside brackets, and not after `attributes`, is a region whatever is
     /// inside: broken text at the start of a body must not cost the body. `is_first`: no region
-    /// stands before it.
+    /// precedes it.
     pub fn brace_is_region(&self, is_first: bool) -> bool {
         let is_region = |it: &Element| matches!(it, Element::Region | Element::OptRegion);
         let Some(region) = self.syntax.iter().position(is_region) else { return false };

@@ -1,5 +1,5 @@
-//! Templates of ops with places to fill in, for completion and signature help: derived from their
-//! rows.
+//! Templates of ops with places to fill in, for completion and signature help. They are derived
+//! from the rows of the ops.
 //!
 //! *Law.* With its places filled, the template of every op is read as its custom form without a
 //! syntax problem (names may be undefined).
@@ -49,8 +49,8 @@ impl OpSpec {
     }
 }
 
-/// An example type of a class, as a place unless the class has one type only; `is_wide`: the wider
-/// one of a cast.
+/// An example type of a class: a place to fill in, unless the class has one type only. `is_wide`
+/// selects the wider type of a cast.
 fn sample(class: TypeClass, is_wide: bool) -> &'static str {
     match class {
         TypeClass::Noisy => "!noisy.i32",
@@ -89,7 +89,7 @@ impl Template<'_> {
         self.out.push_str(text);
     }
 
-    /// Adds text that stands between blanks.
+    /// Adds text with a blank before it, unless an opening bracket or a blank is there.
     fn word(&mut self, text: &str) {
         if !self.out.ends_with([' ', '(', '[', '<']) {
             self.push(" ");
@@ -118,7 +118,7 @@ impl Template<'_> {
         sample(self.spec.result_class(at), grows)
     }
 
-    /// Adds a type.
+    /// Adds an example of the type that `bind` determines.
     fn bound_type(&mut self, bind: Bind) {
         let text = match bind {
             Bind::All
@@ -139,7 +139,7 @@ impl Template<'_> {
         self.word(text);
     }
 
-    /// Adds a region; the cursor ends in the first one.
+    /// Adds a region; the final place of the cursor is in the first one.
     fn region(&mut self) {
         let is_first = self.n_regions == 0;
         self.n_regions += 1;
@@ -198,7 +198,7 @@ impl Template<'_> {
         }
     }
 
-    /// The snippet of a [`Syntax`](super::syntax::Syntax).
+    /// Adds the snippet of a [`Syntax`](super::syntax::Syntax).
     fn own(&mut self, snippet: &str) {
         let (snippet, is_apart) = match snippet.strip_prefix(' ') {
             Some(rest) => (rest, true),

@@ -8,7 +8,7 @@ use crate::{Op, Region};
 pub struct Change {
     /// The op, or the label of a block. It may be erased by now, or another one.
     pub op: Op,
-    /// The region that it stands in, or stood in.
+    /// The region that contains it, or contained it.
     pub region: Region,
     /// True if it was inserted or erased. Otherwise its operands, attributes, successors, arguments
     /// or regions changed.

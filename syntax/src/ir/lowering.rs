@@ -51,7 +51,7 @@ pub(crate) struct LoweringWork {
 #[derive(Debug)]
 struct OpenOp {
     op: Op,
-    /// Its regions and what stands in them, not yet in their sequences.
+    /// Its regions and their contents, not yet in their sequences.
     regions: Vec<(Region, Vec<Piece>)>,
 }
 
@@ -162,7 +162,7 @@ impl Ir {
         work.open.truncate(open.len());
     }
 
-    /// A new op that says nothing yet, in a region (not yet in its sequence).
+    /// Creates an op without contents in a region (not yet in its sequence).
     fn start_op(&mut self, parent: Region, work: &mut LoweringWork) -> Op {
         let op = self.new_op(OpData::new(parent, OpKind::Unknown));
         work.fresh.push(op);

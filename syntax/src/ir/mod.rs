@@ -1,4 +1,4 @@
-//! The IR: ops, values, blocks and regions in arenas, with where each of them stands in the text.
+//! The IR: ops, values, blocks and regions in arenas, with their positions in the text.
 //!
 //! *Coordinates.* Nothing stores an offset into the file. Every item stores its length, regions
 //! keep their items in a [`crate::ir::seq`] that sums lengths, and everything named inside an op is
@@ -6,8 +6,8 @@
 //! from the start of its leading trivia (blanks and comments). An edit thus changes the lengths on
 //! the path to the root and nothing else. [`Ir::absolute`] adds it all up.
 //!
-//! *Items.* A region is one sequence of items: ops and, between them, block labels. A block is what
-//! stands between two labels; the block before the first label has none. The root region holds the
+//! *Items.* A region is one sequence of items: ops and, between them, block labels. A block is the
+//! ops between two labels; the block before the first label has none. The root region holds the
 //! chunks of the file (one, unless `// -----` splits it), each an item with one region, so that the
 //! file is a tree of one kind of node.
 
@@ -120,8 +120,8 @@ pub struct Operand {
     pub span: Span,
     /// The type given at the use; [`Type::UNKNOWN`] if none.
     pub ty: Type,
-    /// It stands in the header of an op of unknown form and may be an argument of its region
-    /// instead; if nothing else defines the name, it is one, and no error.
+    /// True if it is in the header of an op of unknown form and may be an argument of its region
+    /// instead. It is one, and no error, if nothing else defines the name.
     pub maybe_argument: bool,
     /// The definition that it resolves to.
     pub value: Option<Value>,
@@ -346,7 +346,7 @@ impl Ir {
         }
     }
 
-    /// The op in whose own text the name of a value stands at its definition: the op itself, a
+    /// The op whose own text contains the name of a value at its definition: the op itself, a
     /// label, or the op whose header defines the argument. `None` for an argument that no text
     /// defines.
     #[inline]
@@ -375,7 +375,7 @@ impl Ir {
         let packed = match data.def {
             Def::Result(op, index) => {
                 let names = &self.op(op).result_names;
-                // Where each result has a name, its name stands at its place.
+                // If each result has a name, the name at its index is its own.
                 match names.get(index as usize).filter(|it| it.name == data.name) {
                     Some(own) => own.count > 1,
                     None => names.iter().any(|it| it.name == data.name && it.count > 1),

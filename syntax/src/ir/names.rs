@@ -1,14 +1,14 @@
-//! Names: who defines what, who uses it, and what is left without a definition.
+//! Names: their definitions, their uses, and the uses that have no definition.
 //!
-//! *Rule.* MLIR names never shadow, so resolving is a walk outward: the first region, from the
-//! use's own to the chunk's, in which the name is defined. Textual order does not matter for that
-//! (a use before its definition is a forward reference); where a name is defined twice in one
-//! region the first definition counts, and the second is a problem.
+//! *Rule.* MLIR names never shadow, so resolving is a walk outward: the first region, from that of
+//! the use to that of the chunk, in which the name is defined. Textual order does not matter for
+//! this (a use before its definition is a forward reference). If a name is defined twice in one
+//! region, the first definition counts, and the second is a problem.
 //!
 //! *Region arguments of opaque ops.* A `%x` in the header of an op whose syntax is unknown is an
-//! argument of its region if the name is not visible there yet. Such a header *may define* `%x`;
-//! the question is put when a use of `%x` inside is resolved, so that the answer does not depend on
-//! the order of edits.
+//! argument of its region if the name is not visible there yet. Such a header *may define* `%x`.
+//! This is decided when a use of `%x` inside is resolved, so that the answer does not depend on the
+//! order of edits.
 //!
 //! *Law.* After every edit the tables and all resolved operands equal those made from scratch.
 //! *Cost.* An edit re-resolves only uses of names that gained or lost a definition.
@@ -33,7 +33,7 @@ pub(crate) struct Names {
     defs: Vec<Defs>,
     /// Arguments that the header of an opaque op may define.
     maybe: FxHashMap<(Region, Name), Value>,
-    /// The ops with such headers, by name.
+    /// The opaque ops whose headers may define a name, by the name.
     maybe_ops: FxHashMap<Name, Vec<Op>>,
     /// Uses that resolve to nothing: op and operand index.
     unresolved: FxHashMap<Name, Vec<(Op, u32)>>,
@@ -48,17 +48,17 @@ pub(crate) struct Names {
     symbol_uses: FxHashMap<Name, Vec<Op>>,
     /// Names that may be defined twice where both are visible.
     dubious: FxHashSet<Name>,
-    /// Definitions are being entered in textual order, all of them: a whole text is read.
+    /// True while a whole text is read: all definitions are entered, in textual order.
     pub(crate) in_order: bool,
     pub(crate) aliases: AliasTable,
-    /// Ops that have something wrong with them or with what they use.
+    /// Ops that may have problems.
     pub(crate) suspects: FxHashSet<Op>,
-    /// The names that the current edit touched so far.
+    /// The names that the current edit has touched so far.
     pub(crate) touched: Touched,
 }
 
 impl Names {
-    /// Spares some room for what edits add.
+    /// Reserves some room for later edits.
     pub(crate) fn keep_slack(&mut self) {
         keep_slack(&mut self.defs);
         keep_slack_in_map(&mut self.labels);
@@ -68,27 +68,27 @@ impl Names {
     }
 }
 
-/// The names that an edit touched and ops elsewhere may depend on; with repetitions, and some may
-/// be gone.
+/// The names that an edit touched and on which ops elsewhere may depend. Some may occur repeatedly
+/// or no longer exist.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
     /// Regions where a label came or went (`None`), or where the successors of an op did.
     pub(crate) flows: Vec<(Region, Option<Op>)>,
     /// Symbols whose definition came, went or was read again.
     pub(crate) symbols: Vec<(Region, Name)>,
-    /// Ops whose regions stayed while their own text was read again and says something else about
-    /// them.
+    /// Ops whose regions stayed while their own text was read again and gave the regions another
+    /// signature.
     pub(crate) signature_changed: Vec<Op>,
     /// Aliases, by the region of their chunk, whose definition came, went or was read again.
     pub(crate) aliases: Vec<(Region, Name)>,
     /// Values that lost their last use.
     pub(crate) idle: Vec<Value>,
-    /// The places at which items were replaced.
+    /// The stretches of regions whose items were replaced.
     pub(crate) runs: Vec<Replaced>,
 }
 
 impl Touched {
-    /// Forgets everything, keeping the room.
+    /// Forgets everything, but keeps the memory.
     pub(crate) fn forget(&mut self) {
         self.flows.clear();
         self.symbols.clear();
@@ -114,11 +114,11 @@ pub(crate) struct Replaced {
 #[derive(Debug, Default)]
 struct Defs {
     all: SmallVec<[(Region, Value); 1]>,
-    /// Where the definitions of a region start in `all`, once there are many.
+    /// The definitions of each region, once there are many; `all` is then empty.
     index: Option<Box<FxHashMap<Region, SmallVec<[Value; 1]>>>>,
 }
 
-/// With more definitions than this a name gets an index.
+/// A name with more definitions than this gets an index.
 const MANY_DEFS: usize = 12;
 
 impl Defs {
@@ -130,7 +130,7 @@ impl Defs {
         self.all.iter().filter(|it| it.0 == region).map(|it| it.1).collect()
     }
 
-    /// Calls with the definitions in a region, in textual order.
+    /// Calls `f` with the definitions in a region, in textual order.
     fn with<R>(&self, region: Region, f: impl FnOnce(&[Value]) -> R) -> R {
         match &self.index {
             Some(index) => f(index.get(&region).map_or(&[], SmallVec::as_slice)),
@@ -145,7 +145,7 @@ impl Defs {
         self.all.iter().find(|it| it.0 == region).map(|it| it.1)
     }
 
-    /// Enters a value as number `at` of its region, at most as the last.
+    /// Enters a value at position `at` among those of its region, or at the end.
     fn insert(&mut self, region: Region, value: Value, at: usize) {
         if let Some(index) = &mut self.index {
             let values = index.entry(region).or_default();
@@ -177,7 +177,7 @@ impl Defs {
         }
     }
 
-    /// The regions that have definitions, in no particular order, some perhaps repeatedly.
+    /// The regions that have definitions, in no particular order, perhaps repeatedly.
     fn regions(&self) -> Vec<Region> {
         match &self.index {
             Some(index) => index.keys().copied().collect(),
@@ -186,11 +186,12 @@ impl Defs {
     }
 }
 
-/// A use that must be resolved anew.
+/// A use of a value: the op and the index of its operand.
 pub(crate) type Use = (Op, u32);
 
 impl Names {
-    /// Forgets what only a text has: the names of values and labels, aliases, problems.
+    /// Forgets the tables that only a text needs: the names of values and labels, aliases,
+    /// problems.
     pub(crate) fn forget_text(&mut self) {
         *self = Names {
             label_blocks: std::mem::take(&mut self.label_blocks),
@@ -236,10 +237,10 @@ impl Ir {
         }
     }
 
-    /// Makes the name of a value known. Returns the uses that may now mean it.
+    /// Enters the definition of a value. Adds the uses that may now refer to it to `retry`.
     pub(crate) fn add_def(&mut self, value: Value, retry: &mut Vec<Use>) {
         let (name, region) = (self.value(value).name, self.def_region(value));
-        // Uses of a definition further out, from inside the region, now mean this one.
+        // Uses inside the region of a definition further out now refer to this one.
         if let Some(outer) = self.visible(region, name) {
             self.names.dubious.insert(name);
             let moved: Vec<Use> = self
@@ -254,8 +255,8 @@ impl Ir {
             reserve_with_slack(&mut self.names.defs, self.interner.n_names());
             self.names.defs.resize_with(self.interner.n_names(), Defs::default);
         }
-        // In textual order an outer definition never comes before one that is already known further
-        // in.
+        // If definitions are entered in textual order, those already known further in come before
+        // this one in the text: no conflict.
         if !self.names.in_order && !self.names.dubious.contains(&name) {
             let inner = self.names.regions_of(name);
             if inner.iter().any(|&it| it != region && self.region_encloses(region, it)) {
@@ -286,7 +287,7 @@ impl Ir {
                 if let Some(&value) = self.names.maybe.get(&(region, name)) {
                     retry.extend(self.value(value).uses.iter().copied());
                 }
-                // Inside, a use may now mean the argument instead of what it meant.
+                // A use inside may now refer to the argument instead.
                 if let Some(value) = self.visible(self.op(op).parent, name) {
                     let uses = self.value(value).uses.iter().copied();
                     retry.extend(uses.filter(|&(it, _)| self.encloses(region, it)));
@@ -295,7 +296,8 @@ impl Ir {
         }
     }
 
-    /// Forgets the name of a value. Returns the uses that meant it (still linked).
+    /// Forgets the definition of a value. Adds the uses that referred to it (still linked) to
+    /// `retry`.
     pub(crate) fn remove_def(&mut self, value: Value, retry: &mut Vec<Use>) {
         let (name, region) = (self.value(value).name, self.def_region(value));
         for it in self.value_pack(value) {
@@ -304,19 +306,19 @@ impl Ir {
         if let Some(defs) = self.names.defs.get_mut(name.index()) {
             defs.remove(region, value);
         }
-        // Another definition of the name may have the number that this one had not.
+        // Another definition of the name may have a number in its pack that this one lacked.
         if let Some(uses) = self.names.unresolved.get(&name) {
             retry.extend(uses.iter().copied());
         }
         self.retry_maybe(name, retry);
     }
 
-    /// The values of the pack whose first is given.
+    /// The values of the pack that starts with `first`.
     fn value_pack(&self, first: Value) -> SmallVec<[Value; 1]> {
         (0..).map_while(|number| self.pack_value(first, number)).collect()
     }
 
-    /// The value with this number of the pack whose first is given.
+    /// The value with this number in the pack that starts with `first`.
     fn pack_value(&self, first: Value, number: usize) -> Option<Value> {
         let data = self.value(first);
         let value = match data.def {
@@ -330,17 +332,17 @@ impl Ir {
         (it.name == data.name && it.number as usize == number).then_some(value)
     }
 
-    /// Returns true if an op stands inside a region, at any depth.
+    /// Returns true if an op is inside a region, at any depth.
     pub fn encloses(&self, region: Region, op: Op) -> bool {
         self.region_encloses(region, self.op(op).parent)
     }
 
-    /// Returns true if an op is another one or stands inside it, at any depth.
+    /// Returns true if an op is `outer` or inside it, at any depth.
     pub fn is_within(&self, op: Op, outer: Op) -> bool {
         std::iter::successors(Some(op), |&it| self.parent_op(it)).any(|it| it == outer)
     }
 
-    /// Returns true if a region is another one or around it.
+    /// Returns true if a region is `inner` or encloses it, at any depth.
     pub fn region_encloses(&self, region: Region, inner: Region) -> bool {
         let mut at = inner;
         loop {
@@ -352,7 +354,7 @@ impl Ir {
         }
     }
 
-    /// The first value of the definition that a name means in a region.
+    /// The first value of the definition that a name refers to in a region.
     pub fn visible(&self, region: Region, name: Name) -> Option<Value> {
         let mut region = region;
         loop {
@@ -376,7 +378,7 @@ impl Ir {
         }
     }
 
-    /// Returns true if a value's definition stands before an op in the text.
+    /// Returns true if a value is defined before an op in the text.
     pub(crate) fn is_defined_before(&self, value: Value, op: Op) -> bool {
         let region = self.def_region(value);
         let Some(defining_op) = self.definition_site(value) else { return true };
@@ -420,12 +422,12 @@ impl Ir {
                 if !operand.maybe_argument {
                     self.names.suspects.insert(op);
                 }
-                self.names_unresolved((op, index));
+                self.note_unresolved((op, index));
             }
         }
     }
 
-    /// Takes a use out of the tables, in which it is or (just made) is not.
+    /// Removes a use from the tables. A new use need not be in them.
     pub(crate) fn unlink_use(&mut self, (op, index): Use) {
         let operand = &mut self.ops[op.index()].operands[index as usize];
         let (name, slot) = (operand.name, operand.slot as usize);
@@ -453,15 +455,15 @@ impl Ir {
         }
     }
 
-    /// Enters a use that has no value among the unresolved ones.
-    pub(crate) fn names_unresolved(&mut self, (op, index): Use) {
+    /// Enters a use without a definition among the unresolved ones.
+    pub(crate) fn note_unresolved(&mut self, (op, index): Use) {
         let operand = &mut self.ops[op.index()].operands[index as usize];
         let uses = self.names.unresolved.entry(operand.name).or_default();
         operand.slot = uses.len() as u32;
         uses.push((op, index));
     }
 
-    /// Enters a header argument of an opaque op that may be one.
+    /// Enters an argument that the header of an opaque op may define.
     pub(crate) fn add_maybe(&mut self, op: Op, region: Region, name: Name, value: Value) {
         self.names.maybe.insert((region, name), value);
         self.names.maybe_ops.entry(name).or_default().push(op);
@@ -492,7 +494,7 @@ impl Ir {
         }
     }
 
-    /// The chunk that an op stands in.
+    /// The chunk that contains an op.
     pub fn chunk_of(&self, op: Op) -> Op {
         let mut at = op;
         while let Some(parent) = self.parent_op(at) {
@@ -501,7 +503,7 @@ impl Ir {
         at
     }
 
-    /// Names defined in a region may be visible around it.
+    /// Marks the names defined in a region as dubious if they are also visible around it.
     pub(crate) fn note_shadows(&mut self, region: Region) {
         let Some(parent) = self.region(region).parent else { return };
         let around = self.op(parent).parent;

@@ -40,7 +40,7 @@ impl Ir {
         self.absolute_at(op, start, span)
     }
 
-    /// As [`Ir::absolute`], for who knows where the op starts.
+    /// As [`Ir::absolute`], with the known start of the op.
     pub fn absolute_at(&self, op: Op, start: usize, span: Span) -> Range<usize> {
         let (mut from, mut to) = (start + span.start as usize, start + span.end as usize);
         for &(own, region) in &self.op(op).regions {

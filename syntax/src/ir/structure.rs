@@ -121,7 +121,7 @@ impl Ir {
         (!is_there).then_some(terminator)
     }
 
-    /// The block that an op stands in; for a label, its own block.
+    /// The block that contains an op; for a label, its own block.
     pub fn block_of(&self, op: Op) -> Block {
         match seq::label_at_or_before(self, op) {
             Some(label) => self.label_block(label),
@@ -134,7 +134,7 @@ impl Ir {
         self.names.label_block(label)
     }
 
-    /// The op that holds the region that an op stands in; `None` for chunks.
+    /// The op whose region contains an op; `None` for chunks.
     #[inline]
     pub fn parent_op(&self, op: Op) -> Option<Op> {
         self.region(self.op(op).parent).parent
@@ -229,7 +229,7 @@ impl Ir {
         out
     }
 
-    /// The function that an op stands in (itself, if it is one).
+    /// The function that contains an op (itself, if it is one).
     pub fn function_of(&self, op: Op) -> Option<Op> {
         let mut at = Some(op);
         while let Some(it) = at {

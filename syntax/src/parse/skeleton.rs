@@ -147,7 +147,7 @@ pub(crate) struct Skeleton {
 }
 
 impl Skeleton {
-    /// An empty one, with room for so many items.
+    /// An empty skeleton, with room for `n_items` items.
     pub(crate) fn with_room(n_items: usize) -> Self {
         Self { items: Vec::with_capacity(n_items), ..Self::default() }
     }

@@ -1,7 +1,7 @@
 //! Ops in the generic form, as `mlir-opt --mlir-print-op-generic` prints them.
 //!
-//! Aliases are spelled out, terminators that the text leaves out are there, inherent attributes
-//! stand between `<{` and `}>`.
+//! Aliases are spelled out, terminators that the text leaves out are printed, and inherent
+//! attributes are between `<{` and `}>`.
 
 use std::fmt::Write as _;
 

@@ -1,9 +1,8 @@
-//! A program op by op, each without what stands in its regions, under names that stay as they are
-//! while the program changes.
+//! A program printed op by op, each without the contents of its regions, under names that do not
+//! change while the program changes.
 //!
-//! *Law.* What is printed of an op depends on the op, its operands and the shape of its regions,
-//! and not on who stands around it but by names that are taken. *Cost.* An op costs what its own
-//! text is long.
+//! *Law.* The text of an op depends on the op, its operands and the shape of its regions; of the
+//! code around it, only on the names that are taken. *Cost.* In proportion to the op's own text.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -26,7 +25,7 @@ pub struct Lines {
     labels: FxHashSet<(Region, String)>,
 }
 
-/// An op without what stands in its regions.
+/// An op without the contents of its regions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// The text before, between and after the regions, one more than there are regions; with
@@ -37,7 +36,7 @@ pub struct Shape {
 }
 
 impl Lines {
-    /// An op without what stands in its regions.
+    /// Prints an op without the contents of its regions.
     pub fn op(&mut self, ir: &Ir, op: Op) -> Shape {
         self.numbers.add(ir, &[], &|_| Vec::new());
         let data = ir.op(op);
@@ -87,8 +86,8 @@ impl Lines {
         self.names.values.get(&value).map(String::as_str)
     }
 
-    /// Names what an op or block defines, if it is not named yet; if `again`, also where its names
-    /// now stand in another isolated op.
+    /// Names what an op or block defines, if it has no name yet; if `again`, also if its name now
+    /// belongs to another isolated op.
     fn name_definition(&mut self, ir: &Ir, value: Value, again: bool) {
         if !again && self.names.values.contains_key(&value) {
             return;
@@ -191,10 +190,10 @@ impl Lines {
     }
 }
 
-/// A printer of a line with so many values: what is out of proportion to them is cut, as everything
-/// that is shown.
+/// A printer of a line with `n` values. A text out of proportion to them is cut, as all texts that
+/// are shown.
 fn line(ir: &Ir, n: usize) -> Printer<'_> {
-    /// A line of at most so many bytes is shown as it is: more than a page shows of one.
+    /// A line of at most this number of bytes is not cut: it is more than a page shows of a line.
     const SHORT: usize = 1536;
     let mut printer = Printer::new(ir, Style { is_custom: true, ..Style::default() });
     printer.text.limit_to(SHORT + 256 * n);

@@ -140,8 +140,8 @@ impl Numbers {
         piece.filter(|it| it.0 < it.1).map(|it| &self.text[it.0 as usize..it.1 as usize])
     }
 
-    /// Numbers ops that stand side by side, and then all that is in them. `regions` gives the
-    /// regions of an op in the order in which they are printed.
+    /// Numbers ops of one region, and then all that is in them. `regions` gives the regions of an
+    /// op in the order in which they are printed.
     pub(super) fn add(&mut self, ir: &Ir, ops: &[Op], regions: &dyn Fn(Op) -> Vec<Region>) {
         let (n_ops, n_values, ..) = ir.bounds();
         self.lefts.resize(n_ops, (0, 0));

@@ -120,7 +120,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Adds a keyword or other text that stands between blanks.
+    /// Adds a keyword or other text between blanks.
     pub(crate) fn word(&mut self, word: &str) {
         self.blank();
         self.text.push(word);

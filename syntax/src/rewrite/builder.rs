@@ -1,9 +1,9 @@
-//! Ops to be, and who inserts them.
+//! Ops to be created, and the builder that inserts them.
 
 use super::Point;
 use crate::{Attr, AttrData, Block, Ir, Op, Type, TypeData, Value};
 
-/// An op to be.
+/// An op to be created.
 #[derive(Clone, Debug, Default)]
 pub struct NewOp {
     pub(super) name: String,
@@ -49,7 +49,7 @@ impl NewOp {
         self
     }
 
-    /// With so many more regions, without blocks.
+    /// With `n` more regions, which have no blocks.
     #[must_use]
     pub fn regions(mut self, n: usize) -> Self {
         self.n_regions += n;

@@ -56,7 +56,7 @@ impl Ir {
         self.verify_on(crate::parallel::cores())
     }
 
-    /// As [`Ir::verify`], on so many threads, with none on the caller's.
+    /// As [`Ir::verify`], on `n_threads` threads besides the caller's.
     pub fn verify_on(&self, n_threads: usize) -> Vec<(Op, Problem)> {
         crate::verify::verify(self, n_threads)
     }

@@ -90,7 +90,7 @@ impl Ir {
         self.region(region).entry
     }
 
-    /// The region that a point is in, and how many items stand before it.
+    /// The region that contains a point, and the number of items before it.
     fn spot(&self, at: Point) -> (Region, usize) {
         match at {
             Point::Before(op) => (self.op(op).parent, self.rank(op)),
@@ -457,7 +457,7 @@ impl Ir {
         self.erase_arguments(block, &[index])
     }
 
-    /// Erases several arguments of a block that nobody uses, given in ascending order; all or none.
+    /// Erases several unused arguments of a block, given in ascending order; all or none.
     ///
     /// # Errors
     /// If one is used.

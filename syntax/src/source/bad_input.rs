@@ -1,4 +1,4 @@
-//! Input that nobody means: no panic, no deep recursion, and work in proportion to size. Work is
+//! Input that makes no sense: no panic, no deep recursion, and work in proportion to size. Work is
 //! counted, not timed.
 
 use std::fmt::Write as _;

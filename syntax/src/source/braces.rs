@@ -16,9 +16,9 @@ use crate::{Code, Op, OpKind, Problem, Region};
 /// The start of the message about a function whose body has no opening brace.
 pub(super) const MISSING_BODY: &str = "expected `{` after the header of";
 
-/// At most so many items are looked at for one brace.
+/// Maximum number of items that are searched for one brace.
 const MAX_ITEMS: usize = 4096;
-/// At most so many braces of a text are searched for.
+/// Maximum number of braces of a text that are searched for.
 const MAX_BRACES: usize = 16;
 
 type Placed = (Op, Range<usize>, Problem);

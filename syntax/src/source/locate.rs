@@ -1,10 +1,10 @@
-//! The locations that a text gives its ops and block arguments: those that it says, `loc(..)`, else
-//! where they stand.
+//! The locations of the ops and block arguments of a text: those that `loc(..)` gives, else their
+//! positions.
 //!
-//! Nobody else asks for them, so they are not kept when a text is read: `loc(..)` is looked for
-//! again in the tokens. One that ends with an op is the op's; any other at the bracket depth of the
-//! argument before it is that argument's. *Cost.* Linear; a location that is written often is read
-//! once.
+//! No other code asks for them, so they are not kept when a text is read: `loc(..)` is looked for
+//! again in the tokens. A location that ends with an op belongs to the op. Any other one belongs to
+//! the argument before it at the same bracket depth. *Cost.* Linear; a location that is written
+//! often is read once.
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +15,7 @@ use crate::lex::lex;
 use crate::{Alias, Attr, AttrData, Def, Ir, Op, OpKind, Region, Token, TokenKind, Value};
 
 impl Source {
-    /// As [`Source::into_ir`], with locations; `n_before` lines of the file stand before the text.
+    /// As [`Source::into_ir`], with locations; `n_before` lines of the file precede the text.
     pub fn into_located_ir(mut self, file: &str, n_before: usize) -> Ir {
         let found = locations(&mut self, file, n_before);
         let mut ir = self.ir;

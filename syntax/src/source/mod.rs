@@ -37,8 +37,8 @@ pub struct Source {
 }
 
 impl Ir {
-    /// Reads a text of less than 4 GiB for the IR alone ([`Source::into_ir`]), on so many more
-    /// threads than the caller's.
+    /// Reads a text of less than 4 GiB for the IR alone ([`Source::into_ir`]), on `n_threads`
+    /// threads besides the caller's.
     ///
     /// # Errors
     /// The document, if something may be wrong with it or with what it uses: [`Source::problems`]
@@ -60,7 +60,7 @@ impl Source {
         Self::read(text, cores())
     }
 
-    /// As [`Source::new`], on so many more threads than the caller's.
+    /// As [`Source::new`], on `n_threads` threads besides the caller's.
     pub fn read(text: &str, n_threads: usize) -> Self {
         let mut ir = parse::parse(text, n_threads);
         ir.keep_slack();
@@ -125,7 +125,7 @@ impl Source {
         head.chars().take_while(|&it| is_blank(it)).collect()
     }
 
-    /// Returns true if only blanks stand before a byte in its line.
+    /// Returns true if only blanks precede a byte in its line.
     pub fn is_first_on_line(&self, at: usize) -> bool {
         self.rope.byte_slice(self.line_start(at)..at).chars().all(is_blank)
     }

@@ -21,19 +21,20 @@ use crate::{Ir, namespace, reserve_with_slack};
 pub(super) const TOP: Context =
     Context { depth: 0, default_dialect: namespace::TOP, inside: false };
 
-/// A stretch ends where an item may start after so many bytes; in tests every text has several.
+/// Minimum length of a stretch, in bytes; in tests every text has several stretches.
 const STRETCH: usize = if cfg!(test) { 64 } else { 1 << 16 };
 
-/// Texts of so many bytes are long. In tests none is, where work is counted by thread.
+/// Minimum length of a long text, in bytes. In tests no text is long, where work is counted by
+/// thread.
 const LONG: usize = if cfg!(test) { usize::MAX } else { 1 << 16 };
 
-/// About as many bytes as an item of a long text has.
+/// Approximate number of bytes of an item in a long text.
 const BYTES_PER_ITEM: usize = 32;
 
 /// Most stretches that are read ahead.
 const AHEAD: usize = 2;
 
-/// Reads a whole text, on so many more threads than this one.
+/// Reads a whole text, on at most `n_threads` threads besides this one.
 pub(super) fn parse(text: &str, n_threads: usize) -> Ir {
     if n_threads == 0 || text.len() < LONG {
         lower(text, Stretches::new(text, STRETCH))
@@ -75,7 +76,7 @@ struct Stretch<'t> {
 /// The stretches of a text, one after the other.
 struct Stretches<'t> {
     stream: TokenStream<'t>,
-    /// A stretch ends after so many bytes, of which there is one at least.
+    /// Minimum length of a stretch, in bytes, at least one. It ends where an item may start.
     least: usize,
     /// Start of the trivia before the next token.
     start: u32,

@@ -23,8 +23,8 @@ impl Source {
     /// problem.
     pub fn problems(&self) -> Vec<Placed> {
         let ir = &self.ir;
-        // By age, which is mostly the order of the text: who stand side by side are found by the
-        // same way through the tree.
+        // In the order of their numbers, which is mostly that of the text: neighbors are found on
+        // the same way through the tree.
         let mut suspects: Vec<Op> = ir.suspects().collect();
         suspects.sort_unstable();
         let mentioned = self.mentioned_by_broken(&suspects);
@@ -57,8 +57,8 @@ impl Source {
         let judged = || self.verdicts.iter().filter(|it| ir.is_judged(it.0));
         let place = |op: Op, problems: &[Problem], out: &mut Vec<Placed>| {
             for problem in problems {
-                // A block without ops is told of at the op that it is in, and what flows out of a
-                // region at its end.
+                // A block without ops is reported at the op that contains it, and the values that
+                // leave a region at its end.
                 let is_label = ir.op(op).kind == OpKind::Label;
                 let other = match problem.code {
                     Code::EmptyBlock if is_label => ir.parent_op(op),
@@ -251,14 +251,14 @@ fn last_item(ir: &Ir, op: Op) -> Option<Op> {
     ir.items(ir.op(op).regions.first()?.1).last()
 }
 
-/// The region at whose end values are missing of which a problem tells.
+/// The region at whose end values are missing, according to a problem.
 fn region_of_end(ir: &Ir, op: Op, problem: &Problem) -> Option<Region> {
     let rest = problem.message.strip_prefix(END_OF_REGION)?;
     let number: usize = rest.split(' ').next()?.parse().ok()?;
     Some(ir.op(op).regions.get(number)?.1)
 }
 
-/// The terminator that passes on the values of which a problem tells, if the text has it.
+/// The terminator that passes on the values that a problem is about, if the text has it.
 fn end_of_region(ir: &Ir, op: Op, problem: &Problem) -> Option<Op> {
     let last = ir.items(region_of_end(ir, op, problem)?).last()?;
     ir.op(last).kind.has(Traits::TERMINATOR).then_some(last)

@@ -12,9 +12,10 @@
 //! stand after it, taken over in one piece each. The outermost region is that of the chunks, which
 //! ends with the file, so this always comes to an end.
 //!
-//! *What becomes of ids.* Items that were read are held against the old ones that were not taken
-//! over (`replace.rs`): one with the same text is that one; one that stands in its place keeps its
-//! id and is parsed anew. The others enter and leave.
+//! *Ids after an edit.* Items that were read are compared with the old ones that were not taken
+//! over (`replace.rs`): an item with the same text is the old one; an item in the place of an old
+//! one keeps its id and is parsed anew. The other new items are added, the other old ones are
+//! removed.
 //!
 //! *Aliases.* What was read may have been read with other meanings of aliases than it has once all
 //! is in its place, and what was not read may now have others: see `ir/names/aliases.rs`. Such

@@ -291,7 +291,7 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Tells where in a region, from number `rank` on, items stand that were not next to each other
+    /// Notes where in a region, from number `rank` on, items are next to each other that were not
     /// before.
     pub(super) fn note_runs(&mut self, region: Region, mut rank: usize, parts: &[RegionPart]) {
         let mut run = Replaced { region, rank, n: 0 };

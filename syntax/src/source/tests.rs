@@ -74,7 +74,8 @@ fn an_edit_reparses_the_ops_it_meets() {
 
 #[test]
 fn what_moves_is_not_parsed() {
-    // A brace that closes the function early: the op it stands in, and the brace that is left over.
+    // A brace that closes the function early: the op that contains it, and the brace that is left
+    // over.
     assert_eq!(row("%1 = arith", "}%1 = arith"), "2 parsed");
     assert_eq!(row("  weird", "}  weird"), "2 parsed");
     // A split line more or less.
@@ -225,10 +226,10 @@ fn an_edit_of_an_alias_reads_what_names_it() {
         ("#one = 1", "#one = 2", 1 + 3),
         ("!other = i64", "!other = i8", 1),
         ("!word = i64", "!word = !other", 1 + 1 + 5),
-        // Gone, and there again; first for who stands before it.
+        // Removed, and defined again; first for the items before the definition.
         ("#one = 2 : !word\n", "", 3),
         ("!other = i8\n", "!other = i8\n#one = 2 : i32\n", 1 + 3),
-        // After the one that names it, which is first read as if it were before.
+        // After the alias that refers to it, which is first read as if it were before.
         ("!other = i8\n", "", 1 + 3),
         ("!word = !other\n", "!word = !other\n!other = i8\n", 1),
         ("func.func", "#one = 3 : i8\nfunc.func", 1),
@@ -236,7 +237,7 @@ fn an_edit_of_an_alias_reads_what_names_it() {
         ("  return\n}\n", "  return\n}\n!base = i8\n", 1),
         ("!base = i64\n", "", 3),
         ("\n!base = i8\n", "\n", 0),
-        // A split line takes the definitions away from those who name them.
+        // A split line separates the definitions from the items that refer to them.
         ("func.func", "// -----\nfunc.func", 6),
     ];
     let run = |n: usize| {
@@ -272,7 +273,7 @@ fn a_label_stays_with_the_arguments_that_it_keeps() {
     let mut source = Source::new(&text);
     let at = text.find("bb1(%a: i1)").expect("a label");
     let counts = |it: &super::Delta| (it.n_linked, it.removed.len(), it.n_verified);
-    // Those who branch to it look again, those who use its argument do not.
+    // The branches to it are resolved again, the uses of its argument are not.
     assert_eq!(counts(&edit(&mut source, at, 3, "again")), (2, 0, 55));
     assert_eq!(counts(&edit(&mut source, at, 5, "bb1")), (2, 0, 55));
     assert_eq!(counts(&edit(&mut source, at + 3, 0, " ")), (2, 0, 5));

@@ -60,7 +60,7 @@ fn what_is_legal_has_no_problem() {
         "func.func @f(%i: index, %c: i1) {\n  scf.while : () -> () { scf.condition(%c) } do { scf.yield }\n  scf.index_switch %i case -1 { scf.yield } default { scf.yield }\n  scf.if %c { scf.yield } else { scf.yield }\n  return\n}",
         &value("dense<[[], []]> : tensor<2x0xi32>"),
         &value("dense<1> : tensor<0xi32>"),
-        // Nobody reads what stands in types and attributes of a dialect that nobody knows.
+        // The contents of types and attributes of an unknown dialect are not read.
         "\"a.b\"() {a = #foo.b<#a>, b = !foo.x<!u>, c = tensor<4x!foo.b<[!u, {a = #u}]>>} : () -> !foo<x<!u>>",
         // Several modules, values at the top, ops without a dialect, escapes.
         "module {\n}\nmodule {\n}\n",

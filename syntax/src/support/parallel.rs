@@ -1,35 +1,36 @@
-//! Work on many things at once, with the results in order: the one place where threads share work
+//! Parallel work on many items, with the results in order: the only place where threads share work
 //! on programs.
 //!
-//! *Law.* What comes out does not depend on how many threads there are, nor on whether the system
-//! grants any: what no thread does is done by the caller's.
+//! *Law.* The results do not depend on the number of threads, nor on whether the system grants any:
+//! the thread of the caller does the work that no other thread does.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
-/// Deeply nested programs are walked by recursion, in stacks that cost nothing until they are used.
+/// Stack of each thread in bytes. Deeply nested programs are walked by recursion; a stack costs
+/// nothing until it is used.
 const STACK: usize = 64 << 20;
 
-/// Results may wait so far ahead of the one that is due.
+/// Maximum number of results that wait for the one that is due.
 const AHEAD: usize = 1024;
 
-/// A thread takes so many things at once at most: handing over each small file by itself costs a
-/// tenth of the work on it.
+/// Maximum number of items that a thread takes at once: handing over each small file by itself
+/// costs a tenth of the work on it.
 const MOST_AT_ONCE: usize = 16;
-/// Each thread has so many turns at least, so that none waits long for a slow one.
+/// Minimum number of runs of items for each thread, so that no thread waits long for a slow one.
 const TURNS: usize = 64;
 
-/// Number of threads that run at once on this machine. The system is asked once: on Linux it takes
-/// as long as a small document.
+/// Number of threads that run at once on this machine. Asks the system only once: on Linux the
+/// answer takes as long as a small document.
 pub fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Runs `work` with as much stack as the threads of this module have, however little the caller
-/// has; on the stack of the caller if the system grants no thread.
+/// Runs `work` on a thread with as large a stack as the threads of this module have; on the stack
+/// of the caller if the system grants no thread.
 pub fn with_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
     let done = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(STACK);
@@ -42,19 +43,20 @@ pub fn with_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
     }
 }
 
-/// The results that wait for their turn.
+/// The queue of results that are not taken yet.
 struct Line<T> {
-    /// By the number of the first of each run of them.
+    /// Runs of results, by the number of the first item of the run.
     waiting: BTreeMap<usize, Vec<T>>,
-    /// Number of results that were taken; at the greatest number nothing is due any more.
+    /// Number of results that were taken; `usize::MAX` once no more results are wanted.
     n_taken: usize,
-    /// Some thread takes what is due.
+    /// True while a thread takes the results that are due.
     is_attended: bool,
 }
 
-/// Applies `work` to `0..n` on so many threads, with none on the caller's, and `take`s the results
-/// in order, each as soon as its turn comes, until one says that it is enough. The thread that made
-/// the next part takes it, and the parts waiting behind it, so no other thread is woken for that.
+/// Applies `work` to `0..n` on `n_threads` threads besides the caller's, and passes the results in
+/// order to `take`, each as soon as it is due, until `take` returns false. The thread that produces
+/// the next result also takes it, and the results that wait behind it, so no other thread is woken
+/// for that.
 pub fn in_order<T: Send>(
     n_threads: usize,
     n: usize,
@@ -64,9 +66,9 @@ pub fn in_order<T: Send>(
     in_order_by_runs(n_threads, n, |run| run.map(&work).collect(), take);
 }
 
-/// As [`in_order`], with `work` for a run of numbers at once, which gives as many results: for who
-/// does better with some things together than with one after the other. How long the runs are
-/// depends on how many things and threads there are.
+/// As [`in_order`], but `work` processes a run of numbers at once and returns as many results: for
+/// work that costs less for several items together than one by one. The length of the runs depends
+/// on the numbers of items and threads.
 pub fn in_order_by_runs<T: Send>(
     n_threads: usize,
     n: usize,
@@ -81,7 +83,7 @@ pub fn in_order_by_runs<T: Send>(
     let at_once = (n / (threads * TURNS)).clamp(1, MOST_AT_ONCE);
     let next = AtomicUsize::new(0);
     let line = Line { waiting: BTreeMap::new(), n_taken: 0, is_attended: false };
-    // Nothing is begun that lies too far ahead: it would wait with its result.
+    // No thread begins work too far ahead: its result would only wait.
     let (line, moved) = (Mutex::new(line), Condvar::new());
     let of_line = || line.lock().unwrap_or_else(PoisonError::into_inner);
     let taker = Mutex::new(&mut take);
@@ -126,7 +128,7 @@ pub fn in_order_by_runs<T: Send>(
         (0..threads).filter(start).count()
     });
     if n_started == 0 {
-        // The system refuses.
+        // The system grants no thread.
         let _ = (0..n).flat_map(|it| work(it..it + 1)).all(take);
     }
 }
@@ -153,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn enough_is_enough() {
+    fn stops_when_take_returns_false() {
         for n_threads in [0, 2] {
             let begun = AtomicUsize::new(0);
             let mut n_taken = 0;
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deep_stack_is_deep() {
+    fn deep_stack_holds_many_calls() {
         fn deep(n: usize) -> usize {
             if n == 0 { 0 } else { 1 + std::hint::black_box(deep(n - 1)) }
         }
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_do() {
+    fn accepts_zero_items() {
         in_order(2, 0, |n| n, |_| unreachable!());
     }
 }

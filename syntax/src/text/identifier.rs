@@ -73,7 +73,7 @@ pub(crate) fn word_len(text: &str) -> usize {
     skip(text.as_bytes(), 0, WORD)
 }
 
-/// Returns true if a byte may stand in an identifier of any kind.
+/// Returns true if a byte may occur in an identifier of any kind.
 pub fn is_identifier_byte(byte: u8) -> bool {
     is(byte, SUFFIX)
 }

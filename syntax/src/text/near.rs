@@ -2,7 +2,7 @@
 
 /// Longer names are not compared.
 const MAX_NAME: usize = 64;
-/// At most so many names are compared with one.
+/// Maximum number of names that are compared with one name.
 const MAX_NAMES: usize = 256;
 
 /// Returns the number of letters to change, add, remove or swap with the next one; `None` if it is

@@ -93,8 +93,7 @@ pub struct Token {
     pub end: u32,
     /// Its kind.
     pub kind: TokenKind,
-    /// True if a line break stands between the previous token (or the start of the text) and this
-    /// one.
+    /// True if a line break separates the previous token (or the start of the text) from this one.
     pub at_line_start: bool,
 }
 

@@ -21,7 +21,7 @@ const FIRST_READ: usize = 160;
 /// Stands for text that was left out, so that a region that holds it is not empty.
 const FILLER: char = 'x';
 
-/// Most texts have at most a token in so many bytes.
+/// Most texts have at most one token in this number of bytes.
 const BYTES_PER_TOKEN: usize = 4;
 
 /// Number of tokens that are lexed at once if the whole text is at hand.

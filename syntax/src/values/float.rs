@@ -236,7 +236,7 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
     let n_digits = exponent + 1 - scale.min(0);
     let n_kept = (n_digits - cut).max(1) as usize;
     if all[n_kept.min(all.len())..].bytes().all(|it| it == b'0') {
-        // Maybe rounded up to these zeros. No cut is at a digit after so many.
+        // The digits may have been rounded up to these zeros. No cut is at a later digit than this.
         (all, exponent) = decimal(magnitude, 50);
     }
     all.truncate(n_kept);
@@ -262,7 +262,7 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
     (all, exponent)
 }
 
-/// The digits of a value, rounded to one and so many more, and the exponent of the first.
+/// The digits of a value, rounded to `1 + n` digits, and the exponent of the first.
 fn decimal(magnitude: f64, n: usize) -> (String, i32) {
     let text = format!("{magnitude:.n$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));

@@ -128,7 +128,7 @@ impl Interner {
         found.copied()
     }
 
-    /// Makes room for so many strings, each as long as most are.
+    /// Makes room for `n` more strings of the usual length.
     pub(crate) fn reserve(&mut self, n: usize) {
         let Self { text, ends, name_ids, kinds, .. } = self;
         text.reserve(n * USUAL);
@@ -328,14 +328,14 @@ impl Interner {
         self.bounded_type_text(ty, 1 << 16)
     }
 
-    /// A type as text of at most so many bytes; `None` if it is longer.
+    /// A type as text of at most `most` bytes; `None` if it is longer.
     pub fn bounded_type_text(&self, ty: Type, most: usize) -> Option<String> {
         let mut text = Text::bounded(self, most);
         text.ty(ty);
         text.finish_bounded()
     }
 
-    /// An attribute as text of at most so many bytes; `None` if it is longer.
+    /// An attribute as text of at most `most` bytes; `None` if it is longer.
     pub(crate) fn bounded_attr_text(&self, attr: Attr, most: usize) -> Option<String> {
         let mut text = Text::bounded(self, most);
         text.attr(attr);

@@ -347,8 +347,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of `affine.parallel`: as many steps and groups of bounds as indices. Returns false, and
-    /// tells, if they are not.
+    /// Checks that an `affine.parallel` has as many steps and groups of bounds as indices. Reports
+    /// it and returns false if not.
     pub(super) fn has_bounds_for_each_index(&mut self, op: Op) -> bool {
         let Some(entry) = self.region(op, 0).and_then(|it| self.entry(it)) else { return true };
         let n = self.ir.block(entry).args.len();

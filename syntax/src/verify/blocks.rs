@@ -1,4 +1,4 @@
-//! Blocks: how they end, who branches to them and with what.
+//! Blocks: how they end, which ops branch to them, and with which values.
 
 use super::Verifier;
 use super::verdicts::ends_block;
@@ -61,7 +61,7 @@ impl Verifier<'_> {
         let data = self.ir.op(parent);
         match data.kind {
             OpKind::Chunk => false,
-            // An op that nobody knows may want none if it has one block.
+            // An unknown op may need no terminator if it has one block.
             OpKind::Unknown => self.flows.contains_key(&region),
             kind => !kind.has(Traits::NO_TERMINATOR),
         }
@@ -99,7 +99,7 @@ impl Verifier<'_> {
         })
     }
 
-    /// Verifies that the op may stand in the op around it, and may access memory in that op.
+    /// Verifies that the op around an op may contain it, and that it may access memory there.
     fn place(&mut self, op: Op) {
         let kind = self.ir.op(op).kind;
         let is_access = matches!(kind.spec().effects, Effects::Known([_, ..]));
@@ -133,7 +133,7 @@ impl Verifier<'_> {
             if range.end > data.operands.len() {
                 continue;
             }
-            // `mlir-opt` tells it at the op, and prints cases on lines of their own.
+            // `mlir-opt` reports it at the op, and prints cases on lines of their own.
             let at_op = data.kind.spec().passed == PassedOperands::Cases;
             if range.len() != args.len() {
                 let message = format!(

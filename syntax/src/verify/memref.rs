@@ -15,7 +15,7 @@ fn as_listed(dim: &Dim) -> i128 {
     if let Dim::Fixed(n) = dim { i128::from(*n) } else { i128::from(DYNAMIC) }
 }
 
-/// A size of a list of static sizes, as it is told.
+/// A size of a list of static sizes, as messages show it.
 fn shown(size: i128) -> String {
     if size == i128::from(DYNAMIC) { "dynamic".to_owned() } else { size.to_string() }
 }
@@ -49,8 +49,8 @@ fn operand_for_each_dynamic(
 }
 
 impl Verifier<'_> {
-    /// Of `scf.forall`: as many bounds and steps as there are loops, and an operand for each that
-    /// is dynamic. Returns false, and tells, if they are not.
+    /// Checks that an `scf.forall` has as many bounds and steps as there are loops, and an operand
+    /// for each that is dynamic. Reports it and returns false if not.
     pub(super) fn has_bounds_for_each_loop(&mut self, op: Op, n_given: &[usize]) -> bool {
         let lists = ["staticLowerBound", "staticUpperBound", "staticStep"]
             .map(|it| self.ir.attr(op, it).and_then(|it| self.integers(it)));

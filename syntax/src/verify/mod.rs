@@ -39,7 +39,7 @@ use flow::RegionDominators;
 pub(crate) use verdicts::Verdicts;
 
 /// The start of messages about the values that a region passes on, before its number. Such a
-/// problem is told at the end of the region.
+/// problem is reported at the end of the region.
 pub(crate) const END_OF_REGION: &str = "the end of region #";
 
 /// The problems of a program, in program order; found on this many threads, or on the caller's if
@@ -271,7 +271,7 @@ impl<'a> Verifier<'a> {
         (0..self.ir.op(op).operands.len()).map(|at| self.operand_type(op, at)).collect()
     }
 
-    /// The block that an op stands in.
+    /// The block that contains an op.
     fn block_of(&self, op: Op) -> Block {
         match self.order {
             Some(order) => order.block[op.index()],
@@ -279,7 +279,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Returns true if a definition stands before a user in the same region.
+    /// Returns true if a definition precedes a user in the same region.
     fn is_before(&self, it: Op, user: Op) -> bool {
         if let Some(order) = self.order {
             return order.number[it.index()] < order.number[user.index()];

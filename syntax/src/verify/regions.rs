@@ -60,7 +60,7 @@ impl Verifier<'_> {
             let block = self.region(op, n).and_then(|it| self.entry(it));
             let Some(last) = block.and_then(|it| self.ir.last_op(it)) else { continue };
             let kind = self.ir.op(last).kind;
-            // An op that nobody knows may be a terminator, but not this one.
+            // An unknown op may be a terminator, but not this one.
             let is_other = match kind {
                 OpKind::Unknown => data.form == Form::Generic,
                 // A terminator of another op is reported at itself.
@@ -104,7 +104,7 @@ impl Verifier<'_> {
             Some(it) if self.ir.op(it).kind.has(Traits::TERMINATOR) => {
                 super::is_understood(self.ir, it).then(|| self.operand_types(it))
             }
-            // An op that nobody knows may be a terminator in generic form only.
+            // An unknown op may be a terminator in generic form only.
             Some(it) if self.ir.op(it).kind == OpKind::Unknown && !is_implicit => None,
             _ => is_implicit.then(Vec::new),
         }
@@ -146,7 +146,7 @@ impl Verifier<'_> {
             self.rules(it).blocks.is_some() && self.ir.op(it).kind.spec().parents.contains(&name)
         };
         if last.is_some_and(has_rule) {
-            // The terminator tells this itself.
+            // The rule of the terminator reports this.
             return true;
         }
         self.flows(op, &given, wanted, &format!("{END_OF_REGION}{n}"), "the op")

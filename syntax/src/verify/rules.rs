@@ -3,7 +3,7 @@
 use super::Verifier;
 use crate::Op;
 
-/// A rule about one op: it tells what is wrong.
+/// A rule about one op. It reports problems.
 pub(crate) type Rule = fn(&mut Verifier<'_>, Op);
 
 /// The verifier rules of an op beyond those that follow from the counts, types, attributes and

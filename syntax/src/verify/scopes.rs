@@ -40,7 +40,7 @@ impl Verifier<'_> {
             Def::Result(it, _) => (ir.op(it).parent, Some(it)),
             Def::Argument(block, _) => (ir.block(block).region, None),
         };
-        // The op around the use that stands in the region of the definition.
+        // The op around the use that is in the region of the definition.
         let mut user = op;
         while ir.op(user).parent != region {
             let Some(parent) = ir.parent_op(user) else { return Reach::No };
@@ -56,7 +56,7 @@ impl Verifier<'_> {
             return Reach::Yes;
         }
         let Some(flow) = self.flows.get(&region) else {
-            // One block: its arguments are there, and what stands before.
+            // One block: its arguments reach the use, and so do the ops before it.
             return Reach::from(
                 defining_op.is_none_or(|it| it != user && self.is_before(it, user)),
             );

@@ -153,7 +153,7 @@ impl Verifier<'_> {
             Some(func) if func.kind == OpKind::FuncFunc => {
                 func.ty.filter(|_| func.is_understood).map(|ty| (name, ty))
             }
-            // A symbol that another dialect may define: who knows what it is.
+            // Another dialect may define this symbol, so nothing is known of it.
             Some(func) if !func.kind.has(Traits::SYMBOL) => None,
             _ => {
                 let message =

@@ -14,10 +14,10 @@
 //! | which block dominates which | the flow of the region is computed anew: ops in blocks with other dominators |
 //! | which symbol means what, and its type | that definition changed: the ops that mention it ([`Touched::symbols`]) |
 //!
-//! Nothing that a verdict reads depends on whether syntax is broken elsewhere: whether a problem is
-//! *reported* is decided when problems are listed. *Law.* After every edit, equal to
-//! [`Verdicts::new`]. *Cost.* An edit of an op in a block verifies that op, who uses what it
-//! defines with another type, and perhaps the op before it; one of labels or branches computes the
+//! No verdict depends on broken syntax elsewhere: a problem is kept, and whether it is *reported*
+//! is decided when problems are listed. *Law.* After every edit, equal to [`Verdicts::new`].
+//! *Cost.* An edit of an op in a block verifies that op, the users of values that it defines with
+//! another type, and perhaps the op before it; an edit of labels or branches computes the
 //! dominators of its region, O(m log n), and verifies the ops in blocks that gained or lost a
 //! dominator.
 
@@ -32,7 +32,7 @@ use crate::ir::seq;
 use crate::parallel::in_order;
 use crate::{Delta, Ir, Name, Op, OpKind, Region, Traits, Type};
 
-/// A thread verifies at least so many items.
+/// Minimum number of items that a thread verifies.
 const SHARE: usize = 4096;
 
 /// The verdict on each op with a problem, and what they rest on.
@@ -48,7 +48,7 @@ pub(crate) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Verifies everything, on so many threads, with none on the caller's.
+    /// Verifies everything, on `n_threads` threads besides the caller's.
     pub(crate) fn new(ir: &Ir, n_threads: usize) -> Self {
         let mut out = Self::default();
         let order = Order::of(ir);
@@ -130,8 +130,8 @@ impl Verdicts {
         again.len()
     }
 
-    /// The items before and after what was replaced, if it can matter to them what stands beside
-    /// them, and the op around if nothing is left between them.
+    /// Adds the items before and after a replaced stretch, if their verdict may depend on their
+    /// neighbors, and the op around it if no items are left between them.
     fn beside(&self, ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
         let after = seq::nth(ir, run.region, run.rank + run.n);
         again.extend(after.filter(|&it| run.rank == 0 && ir.op(it).kind == OpKind::Label));

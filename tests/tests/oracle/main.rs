@@ -294,8 +294,8 @@ fn constants_and_ranges_agree_with_mlir_opt_on_random_programs() {
     agree_on(tool, &programs, "random", 500);
 }
 
-/// Runs the tool on all of these programs, each with its name, and compares. Of what the second
-/// pass finds one fact in so many may be missed.
+/// Runs the tool on all of these programs, each with its name, and compares. One in `one_in` of the
+/// facts that the second pass finds may be missed.
 fn agree_on(tool: &str, chunks: &[(String, String)], file: &str, one_in: usize) {
     let mut probes = Vec::new();
     let texts: Vec<String> =

@@ -44,7 +44,7 @@ struct Writer {
     state: u64,
     out: String,
     n: usize,
-    /// Functions that may be called: those that stand before.
+    /// Number of functions that may be called: the earlier ones.
     n_callees: usize,
     /// Those in sight, with their types.
     scope: Vec<(String, String)>,

@@ -42,12 +42,12 @@ pub(in crate::checks) const CHECK: Check = Check {
     ..Check::HINT
 };
 
-/// At most so many ops of a dialect are listed.
+/// Maximum number of ops of a dialect that are listed.
 const MAX_LISTED: usize = 16;
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
-    // One that is almost known is reported as that.
+    // A name that is close to a known one is reported as misspelled instead.
     let mut found = sites.missing(ir);
     found.retain(|&it| misspelling::meant(ir.op_name(it), false).is_none());
     let Some(&first) = found.first() else { return };

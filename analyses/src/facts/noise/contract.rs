@@ -22,7 +22,7 @@ pub const NAME: &str = "noisy.bound";
 /// The content of a contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contract {
-    /// At most so many bits.
+    /// An upper bound of the noise, in bits.
     Bound(Bits),
     /// Something that is no number of bits.
     Wrong,

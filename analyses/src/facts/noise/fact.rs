@@ -28,7 +28,7 @@ pub enum Noise {
     /// Nothing reaches the value, or it carries no noise.
     #[default]
     Bottom,
-    /// From 0 to so many bits; these must not exceed the budget.
+    /// From 0 to this number of bits, which must not exceed the budget.
     AtMost(Bits),
     /// Not known; no error follows from it.
     Unknown,

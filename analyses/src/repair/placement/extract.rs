@@ -90,9 +90,9 @@ pub struct Request<'a> {
     pub objective: Objective,
     /// Existing resets may be removed.
     pub replace: bool,
-    /// At most so many copies of a function are kept apart: [`MOST_COPIES`], or
-    /// [`noisy_dataflow::sparse::MAX_APART`], as in the analysis, where it rejects the answer to
-    /// the former.
+    /// Maximum number of copies of a function that are kept apart: [`MOST_COPIES`], or
+    /// [`noisy_dataflow::sparse::MAX_APART`], as in the analysis, if the analysis rejected the
+    /// answer for the former.
     pub copies: usize,
 }
 

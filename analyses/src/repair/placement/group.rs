@@ -100,7 +100,7 @@ impl Answers {
     }
 }
 
-/// Finds the cheapest placements, group by group, with so many copies of a function apart.
+/// Finds the cheapest placements, group by group, with at most `copies` copies of a function apart.
 pub(super) fn solve(
     program: &Program,
     functions: &[Op],

@@ -112,7 +112,7 @@ fn write(
             | (SitePosition::After(_) | SitePosition::Before(_), false) => {}
         }
     }
-    // Several at one place stand in the order of their definitions.
+    // Several resets at one place follow the order of their definitions.
     inserted.sort_by_cached_key(|&(value, spot)| {
         let at =
             ir.definition_site(value).map_or(0, |op| ir.absolute(op, ir.value(value).span).start);

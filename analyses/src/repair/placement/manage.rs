@@ -434,7 +434,7 @@ fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Ve
     let ir = program.ir();
     let mut names = Names::of(ir);
     let mut spots: Vec<&InsertedOp> = answers.iter().flat_map(|it| &it.spots).collect();
-    // Several at one place stand in the order of their definitions.
+    // Several ops at one place follow the order of their definitions.
     spots.sort_by_cached_key(|it| {
         let at = ir
             .definition_site(it.value)

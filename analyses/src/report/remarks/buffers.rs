@@ -18,7 +18,7 @@ pub(super) struct Private {
     pub stays_in_block: bool,
 }
 
-/// The buffers that ops make and nobody else sees.
+/// The buffers that some ops create and that no other code can access.
 pub(super) fn private(ir: &Ir, ops: &[Op]) -> FxHashMap<Value, Private> {
     let made = ops
         .iter()

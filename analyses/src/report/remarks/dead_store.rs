@@ -43,7 +43,7 @@ enum Index {
 /// The reads so far.
 #[derive(Debug, Default)]
 struct ReadBuffers {
-    /// Buffers that nobody else sees.
+    /// Buffers that no other code can access.
     private: FxHashSet<Value>,
     /// Others, any of them.
     others: bool,
@@ -52,7 +52,7 @@ struct ReadBuffers {
 /// The elements that are overwritten further down, before anything reads them.
 #[derive(Debug, Default)]
 struct OverwrittenElements {
-    /// Elements of buffers that nobody else sees.
+    /// Elements of buffers that no other code can access.
     private: FxHashMap<Value, FxHashMap<Element, Op>>,
     /// Elements of others.
     others: FxHashMap<(Value, Element), Op>,

@@ -286,7 +286,7 @@ fn stores_that_nobody_reads_are_told_and_no_others() {
     ] {
         assert_eq!(told_of(between), 1, "{between}");
     }
-    // Buffers that nobody else sees.
+    // Buffers that no other code can access.
     let local = |rest: &str| {
         told(&store(&format!(
             "  %l = memref.alloc() : memref<4xi32>\n{rest}  memref.dealloc %l : memref<4xi32>\n"

@@ -29,7 +29,7 @@ struct Writer {
     left: usize,
 }
 
-/// A program of so many functions, each of about so many ops.
+/// A program of `n_functions` functions, each of about `size` ops.
 pub(super) fn program(seed: u64, n_functions: usize, size: usize) -> String {
     let random = Random::new(seed);
     let mut it = Writer { random, out: String::new(), n: 0, n_functions, left: 0 };

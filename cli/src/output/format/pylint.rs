@@ -1,5 +1,5 @@
 //! `file:row: [code] message`, one line each, as pylint prints with `--output-format=parseable`.
-//! Readers of this format know no columns.
+//! The format has no columns.
 
 use std::fmt::Write as _;
 

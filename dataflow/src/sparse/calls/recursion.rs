@@ -36,9 +36,9 @@ use crate::flow;
 use crate::lattice::Lattice;
 use crate::sparse::{Domain, Input, Observer, Sparse, SparseForward, values_within};
 
-/// Visits that a recursion may take however small it is.
+/// Visits that every recursion may take, even a small one.
 const FREE_VISITS: usize = 200_000;
-/// Number of times that its members may be evaluated beyond that, on average.
+/// Number of times that each member may be evaluated beyond that, on average.
 const MEAN_EVALUATIONS: usize = 256;
 
 /// A recursion that is being solved.
@@ -47,7 +47,7 @@ pub(super) struct Recursion {
     /// Rank of its component.
     rank: u32,
     members: Vec<ContextKey>,
-    /// Indices of members to be evaluated, the last one first.
+    /// Indices of the members to be evaluated; the largest index comes first.
     queue: BTreeSet<Reverse<u32>>,
     /// Visits that are left.
     fuel: usize,
@@ -56,7 +56,7 @@ pub(super) struct Recursion {
     is_spent: bool,
     /// True while a member is evaluated for the first time: results of the component are hidden.
     hides_results: bool,
-    /// True if that evaluation asked for results that were hidden.
+    /// True if this evaluation asked for results that were hidden.
     has_hidden: bool,
 }
 
@@ -76,7 +76,7 @@ impl Recursion {
 }
 
 impl<F> FollowedCalls<F> {
-    /// Returns true if a function is of the component whose recursion is being solved.
+    /// Returns true if a function belongs to the component whose recursion is being solved.
     pub(super) fn is_in_recursion(&self, function: Op) -> bool {
         let rank = self.graph.rank(function);
         self.recursions.last().is_some_and(|it| it.rank == rank)
@@ -119,8 +119,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         recursion.queue.insert(Reverse(member));
     }
 
-    /// Where all vectors are joined, the first members are the functions of the component with
-    /// assumed contexts, in the order of their names.
+    /// Makes members of the functions of the component with assumed contexts, in the order of their
+    /// names. Only called if all vectors of arguments are joined.
     fn enter_open_members(&mut self, ir: &Input<'_, A::Base>, rank: u32) {
         let mut open = self.calls.graph.component(rank).to_vec();
         open.retain(|&it| {
@@ -141,7 +141,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Returns true if anything is computed from the results of a call: some carry facts.
+    /// Returns true if some result of a call carries facts, so that something is computed from it.
     pub(super) fn has_carrying_results(&self, ir: &Ir, call: Op) -> bool {
         ir.op(call).results.iter().any(|&it| self.carries(ir, it))
     }
@@ -212,7 +212,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         found
     }
 
-    /// Evaluates a member. If it returns more than before, queues those that asked for it.
+    /// Evaluates a member. If it returns more than before, queues the members that asked for it.
     fn evaluate_member(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
         let Some(context) = self.calls.contexts.get_mut(key) else { return };
         context.n_evaluated += 1;
@@ -287,8 +287,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         rise(&mut context.n_rises, &mut context.results, results.into_iter(), raised)
     }
 
-    /// The budget is spent: the members are evaluated once more with unknown results, and any
-    /// further member with unknown arguments.
+    /// Gives up a recursion whose budget is spent: its members are evaluated once more with unknown
+    /// results, and any further member with unknown arguments.
     fn give_up_recursion(&mut self, ir: &Input<'_, A::Base>) {
         let Some(recursion) = self.calls.recursions.last_mut() else { return };
         recursion.is_spent = true;
@@ -303,7 +303,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Returns the arguments of a function of which nothing is known: unknown facts, refined.
+    /// Returns unknown facts for the arguments of a function, refined.
     pub(super) fn unknown_args(&mut self, ir: &Input<'_, A::Base>, function: Op) -> Facts<A::Fact> {
         let Some(body) = flow::body(ir, function) else { return Facts::new() };
         let args = ir.block(flow::entry_block(ir, body)).args.clone();

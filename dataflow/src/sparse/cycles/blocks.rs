@@ -3,11 +3,11 @@
 //!
 //! *Order.* The strongly connected components of the graph of blocks, in topological order, each in
 //! reverse postorder. A dominated block comes after its dominators, so a component of one block
-//! that does not branch to itself is visited once, however the text orders the blocks. Any other
-//! component is a cycle and is passed over, by itself, until a pass changes nothing, with new
+//! that does not branch to itself is visited once, in whatever order the text has the blocks. Any
+//! other component is a cycle. It is passed over, by itself, until a pass changes nothing, with new
 //! arguments of its blocks joined to the old ones. A *head* is a block of a cycle that a branch
-//! goes back to in this order: every way round the cycle has one. At heads changing facts are
-//! widened, and growth without end is reported.
+//! goes back to in this order: every path around the cycle contains a head. At heads changing facts
+//! are widened, and growth without end is reported.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,7 +26,7 @@ const MOST_FREE_PASSES: u64 = 16;
 pub(in crate::sparse) enum Saturated {
     /// They keep their values.
     Stays,
-    /// They may change for some passes, to see if they have an end.
+    /// They may change for some passes, in case they stop by themselves.
     GoesOn,
     /// They become unbounded.
     IsUnbounded,
@@ -46,12 +46,12 @@ pub(in crate::sparse) struct BlockCycle<F> {
 }
 
 impl<F> BlockCycle<F> {
-    /// Returns true if some of these branches to a block go back to it.
+    /// Returns true if some of these branches to a block go back to it in the order of the cycle.
     pub(in crate::sparse) fn is_head(&self, ir: &Ir, block: Block, edges: &[(Op, usize)]) -> bool {
         edges.iter().any(|&(op, _)| self.goes_back(ir, block, op))
     }
 
-    /// Returns true if a branch goes back to a block.
+    /// Returns true if a branch goes back to a block in the order of the cycle.
     fn goes_back(&self, ir: &Ir, block: Block, branch: Op) -> bool {
         let from = self.places.get(&ir.block_of(branch));
         from.is_some_and(|from| self.places.get(&block).is_some_and(|to| to <= from))
@@ -59,7 +59,8 @@ impl<F> BlockCycle<F> {
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Visits the items of a region with a branch that goes backward, whose entry is set.
+    /// Visits the items of a region with a branch that goes backward. The arguments of its entry
+    /// have facts already.
     #[inline(never)]
     pub(in crate::sparse) fn run_blocks(
         &mut self,
@@ -141,7 +142,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 Saturated::Stays => {
                     left = left.min(open.len() as u64 + 2);
                     if self.cycle.fuel <= cost.saturating_mul(left + 4) {
-                        // Too few visits are left to see if they have an end.
+                        // Too few visits are left to find out if they stop by themselves.
                         left = 0;
                     }
                     it.saturated = Saturated::GoesOn;

@@ -22,8 +22,8 @@ const KEPT_ROUNDS: usize = 64;
 /// Passes over one round of a loop from the carried facts at its start, and returns its yields.
 pub(super) type LoopBody<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
 
-/// If at most so many rounds are left, they are run though only saturated facts change: users see
-/// how large these become.
+/// If at most this number of rounds is left, they are run even if only saturated facts change:
+/// users see how large these become.
 const SATURATED_ROUNDS: u64 = 64;
 
 /// The rounds of a loop, as in [`LoopTrace`](crate::sparse::LoopTrace), and its results.

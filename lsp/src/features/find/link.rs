@@ -104,7 +104,7 @@ fn file_links(text: &str, start: usize, found: &mut impl FnMut(Link)) {
     }
 }
 
-/// The length of the text of a string, up to its closing quote, which stands in its line.
+/// The length of the text of a string, up to its closing quote on the same line.
 fn string_length(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {

@@ -27,7 +27,7 @@ pub(crate) struct Search {
 /// The rest of a search.
 #[derive(Debug)]
 enum Candidates {
-    /// The first so many uses of a value or block, which know their positions.
+    /// The first uses of a value or block, up to this number. They know their positions.
     Uses(usize),
     /// Ops that may name a symbol.
     Ops(Vec<Op>),

@@ -39,7 +39,7 @@ pub(crate) fn legality(body: &Body, aliasing: Aliasing) -> Option<Legality<'_>> 
 }
 
 /// Returns the legal transformations of the body of a function. If everything is forbidden, a
-/// remark tells why.
+/// remark gives the reason.
 pub(crate) fn of_function<'a>(
     cx: &mut Context<'_>,
     function: Op,

@@ -31,18 +31,18 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             WalkEvent::Op(op) => op,
             WalkEvent::Region(region) => {
                 cx.timing.enter("(A) DominanceInfo");
-                walk.open(rewriter.ir, region);
+                walk.enter_region(rewriter.ir, region);
                 cx.timing.leave();
                 continue;
             }
         };
         let ir = &*rewriter.ir;
         if ir.op(op).kind.has(Traits::TERMINATOR) {
-            walk.enter(ir, op);
+            walk.enter_op(ir, op);
         } else if effects::is_trivially_dead(ir, op) {
             dead.push(op);
             n_dead += 1;
-        } else if let Some(same) = walk.same(ir, op, &|it| it) {
+        } else if let Some(same) = walk.find_same(ir, op, &|it| it) {
             let values = ir.op(same).results.clone();
             let results = ir.op(op).results.clone();
             for (&old, &new) in results.iter().zip(&values) {
@@ -53,7 +53,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             cx.actions
                 .step(rewriter.ir, "another op computes the same value", || place(rewriter.ir, op));
         } else {
-            walk.enter(ir, op);
+            walk.enter_op(ir, op);
         }
     }
     for op in dead {

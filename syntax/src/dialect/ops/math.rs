@@ -4,14 +4,14 @@ use super::arith::{FLOAT_BINARY, INT_BINARY};
 use crate::dialect::prelude::*;
 use crate::dialect::syntax::flags::OPT_FASTMATH;
 
-/// One number to one of the same type.
+/// A function from one number to a number of the same type.
 pub(super) const UNARY: OpSpec = OpSpec {
     operands: Count::exactly(1),
     syntax: &[Operands(1), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
     ..FLOAT_BINARY
 };
 
-/// Bits of one integer to one of the same type.
+/// A function of the bits of one integer, to an integer of the same type.
 pub(super) const INT_UNARY: OpSpec = OpSpec {
     operands: Count::exactly(1),
     syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::All)],

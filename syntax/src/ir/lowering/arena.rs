@@ -1,4 +1,4 @@
-//! New ops, values, blocks and regions, in slots of those that left if there are any.
+//! New ops, values, blocks and regions. They reuse the slots of removed ones.
 
 use smallvec::SmallVec;
 
@@ -8,7 +8,7 @@ use crate::slack::keep_slack;
 use crate::{Block, Form, Ir, Name, Op, OpKind, Region, Span, Value};
 
 impl Ir {
-    /// Spares some room in each table for what edits add.
+    /// Reserves some room in each table, for later edits.
     pub(crate) fn keep_slack(&mut self) {
         keep_slack(&mut self.ops);
         keep_slack(&mut self.links);
@@ -69,7 +69,7 @@ impl Ir {
         region
     }
 
-    /// A chunk that holds nothing yet.
+    /// Creates an empty chunk.
     pub(crate) fn new_chunk(&mut self, own_len: u32) -> Op {
         let root = self.root;
         let chunk =
@@ -81,7 +81,7 @@ impl Ir {
 }
 
 impl OpData {
-    /// An item of a region that says nothing yet.
+    /// Creates an item of a region, without name, operands, results and regions.
     pub(crate) fn new(parent: Region, kind: OpKind) -> Self {
         OpData {
             alive: true,

@@ -60,8 +60,8 @@ impl Ir {
         self.add_mentions(op);
     }
 
-    /// Enters the symbols and aliases that an item defines and names. It stands in its sequence
-    /// already.
+    /// Enters the symbols and aliases that an item defines and names. The item is already in its
+    /// sequence.
     pub(crate) fn add_mentions(&mut self, op: Op) {
         self.add_symbols(op);
         // In textual order what defines an alias has entered it before the next item was read.
@@ -102,7 +102,7 @@ impl Ir {
         // Ops that still use it are resolved anew.
         for (op, index) in std::mem::take(&mut self.values[value.index()].uses) {
             self.ops[op.index()].operands[index as usize].value = None;
-            self.names_unresolved((op, index));
+            self.note_unresolved((op, index));
             retry.push((op, index));
         }
         self.values[value.index()].name = Name::EMPTY;

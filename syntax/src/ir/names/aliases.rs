@@ -1,9 +1,9 @@
 //! Aliases: the meaning of `!name` and `#name` in a chunk, and the items that depend on it.
 //!
 //! *Rule.* As for the real tools an alias is defined once, at the top level, before its first use;
-//! the one exception is an alias that stands alone in the `loc(..)` after an op or argument, which
-//! may be defined anywhere. Where a name is defined twice the first definition counts, and the
-//! second is a problem.
+//! the one exception is an alias alone in the `loc(..)` after an op or argument, which may be
+//! defined anywhere. Where a name is defined twice the first definition counts, and the second is a
+//! problem.
 //!
 //! *Edits.* Each item keeps the aliases that were looked up when it was read, with the results
 //! ([`crate::OpExtra::alias_reads`]). When definitions come or go, the items that looked for their
@@ -61,8 +61,8 @@ impl AliasTable {
 pub(crate) type Stale = BTreeMap<usize, Op>;
 
 impl Ir {
-    /// Enters the alias that an item defines, if it defines one. The item must stand in its
-    /// sequence already, unless definitions are entered in textual order.
+    /// Enters the alias that an item defines, if it defines one. The item must already be in its
+    /// sequence, unless definitions are entered in textual order.
     pub(crate) fn define_alias(&mut self, op: Op) {
         let Some(alias) = self.extra(op).alias else { return };
         let data = self.op(op);
@@ -124,10 +124,8 @@ impl Ir {
         self.names.touched.aliases.push((chunk, name));
     }
 
-    /// The first definition of an alias (its name with sigil) in the chunk of an item, wherever it
-    /// stands.
-    /// The names of the aliases that the chunk of an op defines, in alphabetical order, at most so
-    /// many.
+    /// The names of the aliases that the chunk of an op defines, in alphabetical order, at most
+    /// `most`.
     pub(crate) fn alias_names(&self, from: Op, most: usize) -> Vec<String> {
         let chunk = self.chunk_region(self.op(from).parent);
         let names = self.names.aliases.chunks.get(&chunk).map(|it| it.defs.keys());

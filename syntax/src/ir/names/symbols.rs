@@ -4,8 +4,8 @@ use crate::op_traits::Traits;
 use crate::{Ir, Name, Op, OpKind, Region};
 
 impl Ir {
-    /// Enters the symbol that an op defines and those that it mentions. The op stands in its
-    /// sequence already.
+    /// Enters the symbol that an op defines and those that it mentions. The op is already in its
+    /// sequence.
     pub(crate) fn add_symbols(&mut self, op: Op) {
         let region = self.op(op).parent;
         let Some(extra) = &self.ops[op.index()].extra else { return };

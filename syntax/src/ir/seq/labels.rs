@@ -1,4 +1,4 @@
-//! The labels of a region, found without a look at what stands between them.
+//! The labels of a region, found without a look at the items between them.
 //!
 //! *Cost.* Each step from one label to the next takes O(log n).
 

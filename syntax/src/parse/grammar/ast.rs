@@ -116,5 +116,5 @@ pub(super) enum ExprTree<'a> {
     Chain(Box<ExprTree<'a>>, Vec<(Word<'a>, ExprTree<'a>)>),
 }
 
-/// The keyword `dense` and what stands in its brackets.
+/// The keyword `dense` and the contents of its brackets.
 pub(super) type ElementsTree<'a> = (Word<'a>, Option<Literal<'a>>);

@@ -1,7 +1,7 @@
 //! Reads an op in its custom form, along the syntax in its row; has the helpers that read pieces of
 //! syntax.
 //!
-//! The elements of syntax stand in `dialect/syntax/`, each with its reader and its printer.
+//! The elements of syntax are in `dialect/syntax/`, each with its reader and its printer.
 
 use super::Form;
 use super::reader::{Reader, Res};

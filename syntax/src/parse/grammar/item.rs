@@ -219,7 +219,7 @@ impl Reader<'_, '_> {
     /// Entries in braces as a dictionary, in the order of the text.
     fn resource_map(&mut self, depth: usize) -> Res<Attr> {
         let mut entries = Vec::new();
-        // Whatever stands in braces may have been taken for a region.
+        // The contents of braces may have been taken for a region.
         if self.peek() == TokenKind::Region {
             self.at += 1;
         } else {
@@ -533,7 +533,7 @@ impl Reader<'_, '_> {
         Ok(self.bump().span())
     }
 
-    /// Symbols that are defined and used, wherever they stand in the op.
+    /// Finds symbols that are defined and used, anywhere in the op.
     fn symbols(&mut self) {
         if !self.tokens.iter().any(|it| it.kind == TokenKind::At) {
             if self.out.form == Form::Generic && !self.out.attrs.is_empty() {
@@ -585,7 +585,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The full name of an op from how it is written; `None` if nobody knows such an op.
+    /// The full name of an op from how it is written; `None` for an unknown op.
     pub(super) fn full_name(&mut self, written: &str) -> Option<Name> {
         if written.contains('.') {
             return Some(self.name(written));

@@ -23,8 +23,8 @@ impl Reader<'_, '_> {
             end,
             |grammar, words| run(&grammar.location, words, Raw::Location),
             |it, raw| match raw {
-                // An alias directly in `loc(#x)` may be defined later: names are judged by who
-                // knows the whole file.
+                // An alias directly in `loc(#x)` may be defined later: names are checked when the
+                // whole file is known.
                 Raw::Location(LocTree::Alias(word)) => {
                     let alias = it.name(word.text);
                     let span = word.span();
@@ -48,7 +48,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The location of an op, which nobody asks for: what it mentions is looked up and checked.
+    /// Checks the names in the location of an op, which no other code reads.
     fn check_location(&mut self, tree: &LocTree<'_>) -> Res {
         match tree {
             LocTree::Alias(word) => self.hash_attr(word, None).map(|_| ()),

@@ -29,7 +29,7 @@ struct Listed {
 }
 
 impl Listed {
-    /// Passes a token within so many brackets.
+    /// Takes note of a token at a depth of brackets.
     fn pass(&mut self, token: TokenKind, depth: usize) {
         match token {
             TokenKind::Arrow if depth == 0 => self.result = Some(0),
@@ -59,7 +59,7 @@ impl Reader<'_, '_> {
         // Those of HEIR's that have a custom form list the attributes of operands and results
         // behind their types.
         let mut listed = is_generic.then(Listed::default);
-        // Their operands, each with its type, stand in parentheses.
+        // Their operands, each with its type, are in parentheses.
         let is_wrapped = is_generic && self.peek() == TokenKind::LParen;
         let is_heir = !has_region && self.is_of_heir();
         let mut types_from = None;
@@ -202,7 +202,7 @@ impl Reader<'_, '_> {
         matches!(dialect, "mgmt" | "secret" | "tensor_ext")
     }
 
-    /// Checks that `->` stands before the types behind the region of a `secret.generic`.
+    /// Checks that `->` precedes the types behind the region of a `secret.generic`.
     fn arrow_behind_region(&mut self) -> Res {
         let region = self.tokens.iter().rposition(|it| it.kind == TokenKind::Region);
         let Some(next) = region.map(|it| it + 1).filter(|&it| it < self.tokens.len()) else {
@@ -396,8 +396,8 @@ impl Reader<'_, '_> {
     }
 
     /// The attributes of a dictionary, whose grammar does not depend on the op. Returns true if it
-    /// was read; otherwise the keys that stand in it have values that are not known, and its tokens
-    /// are read like the others.
+    /// was read. Otherwise the keys in it have unknown values, and its tokens are read like the
+    /// others.
     fn opaque_attrs(&mut self) -> bool {
         let (start, n_problems) = (self.at, self.out.problems.len());
         let was_quiet = std::mem::replace(&mut self.is_quiet, true);

@@ -71,7 +71,7 @@ pub(crate) struct ParsedSuccessor {
     /// The `^label`.
     pub span: Span,
     /// The operands of the op that are passed, as indices into [`Parsed::operands`]. In generic
-    /// form nobody knows: all are left to the op (`cf.br` passes all, `cf.cond_br` by
+    /// form they are unknown: all are left to the op (`cf.br` passes all, `cf.cond_br` by
     /// `operandSegmentSizes`).
     pub operands: std::ops::Range<u32>,
 }
@@ -94,8 +94,8 @@ pub struct AliasUse {
     pub name: Name,
     /// Its place.
     pub span: Span,
-    /// It stands alone in `loc(..)` and may be defined anywhere; other aliases are defined before
-    /// they are used.
+    /// True if it is alone in `loc(..)` and may be defined anywhere; other aliases are defined
+    /// before they are used.
     pub(crate) is_location: bool,
 }
 

@@ -121,7 +121,7 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
-    /// Tells that something else should follow the token before.
+    /// Reports that something else should follow the token before.
     #[cold]
     pub(crate) fn expected(&mut self, what: &str) -> Broken {
         if self.peek() == TokenKind::Error {
@@ -131,7 +131,7 @@ impl<'r> Reader<'r, '_> {
         self.broken(Code::ExpectedToken, Span::new(end, end), format!("expected {what}"))
     }
 
-    /// Tells what is wrong with the current token.
+    /// Reports a problem with the current token.
     #[cold]
     pub(crate) fn wrong(&mut self, code: Code, message: impl Into<String>) -> Broken {
         if self.peek() == TokenKind::Error {
@@ -140,7 +140,7 @@ impl<'r> Reader<'r, '_> {
         self.broken(code, self.token().span(), message.into())
     }
 
-    /// Tells that a token is none.
+    /// Reports characters that are not a token.
     #[cold]
     pub(crate) fn lexical(&mut self, token: Token) -> Broken {
         let (place, message) = crate::lex::error_in(self.slice(token));
@@ -153,7 +153,7 @@ impl<'r> Reader<'r, '_> {
         self.out.problems.len() + self.n_silenced
     }
 
-    /// Tells what a verifier would; reading goes on.
+    /// Reports a problem that a verifier would report; reading goes on.
     #[cold]
     pub(crate) fn structure(&mut self, code: Code, span: Span, message: impl Into<String>) {
         if !self.is_quiet {
@@ -173,7 +173,7 @@ impl<'r> Reader<'r, '_> {
     }
 
     /// The problem with the body of a dialect type or attribute whose name ends at `at`, if its
-    /// brackets do not balance. MLIR tells that at the last string before the bracket that does not
+    /// brackets do not balance. MLIR reports it at the last string before the bracket that does not
     /// fit, and else at the `<`.
     fn unbalanced(&self, at: u32) -> Option<(Span, String)> {
         let is_name =
@@ -228,7 +228,7 @@ impl<'r> Reader<'r, '_> {
                 .is_some_and(|it| it.kind == TokenKind::Region && !self.slice(*it).ends_with('}'))
     }
 
-    /// Tells of types or counts that do not agree; reading goes on.
+    /// Reports types or counts that do not agree; reading goes on.
     #[cold]
     pub(crate) fn mismatch(&mut self, code: Code, span: Span, message: impl Into<String>) {
         if self.is_quiet {

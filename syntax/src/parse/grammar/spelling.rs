@@ -72,7 +72,8 @@ pub(super) fn may_mention_alias(text: &str) -> bool {
     false
 }
 
-/// A type or attribute of another dialect may have so many bytes when its aliases are spelled out.
+/// Maximum number of bytes of a type or attribute of another dialect when its aliases are spelled
+/// out.
 pub(super) const MAX_SPELLED: usize = 1 << 16;
 
 impl Reader<'_, '_> {

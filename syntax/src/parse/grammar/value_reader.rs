@@ -86,7 +86,7 @@ impl Reader<'_, '_> {
             self.use_alias(alias, span);
             return match self.look_up(alias) {
                 Some(Alias::Type(ty)) => Ok(ty),
-                // That there is none is told by who knows all names.
+                // An undefined alias is reported when all names are known.
                 _ => Ok(Type::UNKNOWN),
             };
         }

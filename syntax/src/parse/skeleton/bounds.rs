@@ -75,7 +75,7 @@ impl Parser<'_, '_> {
                     return true;
                 }
                 self.asks_for_dialect();
-                // The other dialects have words for ops that stand within ops, too (`max`, `to`).
+                // The other dialects have words for ops inside ops, too (`max`, `to`).
                 let dialect = self.ops.last().and_then(|it| it.default_dialect);
                 dialect.is_some_and(|it| {
                     matches!(it, "builtin" | "func")
@@ -118,7 +118,7 @@ impl Parser<'_, '_> {
             return false;
         }
         let Some(end) = self.label_end(at) else { return false };
-        // The types of an op that nobody knows may follow the colon.
+        // The types of an unknown op may follow the colon.
         is_known
             || match self.kind(end + 1) {
                 TokenKind::Percent => true,
@@ -141,8 +141,8 @@ impl Parser<'_, '_> {
             || self.ends_with_type(at)
     }
 
-    /// Returns true if the open item may end before this token: its end is known, or a type stands
-    /// before the token, which may end an op of any syntax.
+    /// Returns true if the open item may end before this token: its end is known, or the token
+    /// follows a type, which may end an op of any syntax.
     fn is_behind_type(&self, at: usize, name: Option<Token>) -> bool {
         self.is_known(name) || name.is_some() && self.ends_with_type(at)
     }
@@ -341,7 +341,7 @@ impl Parser<'_, '_> {
         self.brace_opens_region(inner, is_full)
     }
 
-    /// Returns true if this token is the `{` of `linalg.map { arith.addf } ..`: it stands around an
+    /// Returns true if this token is the `{` of `linalg.map { arith.addf } ..`, which encloses an
     /// op name.
     fn opens_payload(&self, at: usize) -> bool {
         let Some(name) = self.ops.last().and_then(|it| it.name) else { return false };
@@ -358,7 +358,7 @@ impl Parser<'_, '_> {
         if self.kind(before) == TokenKind::Bare {
             match self.str(before) {
                 "attributes" => return false,
-                // Words that stand before a region, whatever is in it.
+                // Words before a region, whatever its contents.
                 "do" | "else" | "default" => return true,
                 _ => {}
             }
@@ -401,7 +401,7 @@ impl Parser<'_, '_> {
     }
 }
 
-/// Words that stand before an operand at the start of a line in ops of the table.
+/// Words before an operand at the start of a line in ops of the table.
 fn continues_line(word: &str) -> bool {
     matches!(word, "to" | "step" | "from" | "into" | "max" | "min")
 }

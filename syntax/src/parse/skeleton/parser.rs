@@ -38,8 +38,8 @@ pub(super) struct Open {
     pub(super) in_region: bool,
     /// Number of its regions that were reported to a [`Pause`].
     pub(super) n_told: usize,
-    /// It has a region that is nested too deep: what stands in the braces of that is the op's own,
-    /// whatever it looks like.
+    /// True if it has a region that is nested too deep: the contents of its braces are the op's own
+    /// text, whatever they look like.
     pub(super) is_too_deep: bool,
 }
 

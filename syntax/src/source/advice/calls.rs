@@ -89,7 +89,7 @@ impl Adviser<'_> {
         })
     }
 
-    /// The types of a list, which may stand in parentheses.
+    /// The types of a list, which may be in parentheses.
     fn type_list(window: &super::scope::Window, from: usize) -> Vec<Range<usize>> {
         use TokenKind as K;
         let mut at = from;

@@ -8,7 +8,7 @@ use crate::{Region, TokenKind, Type};
 impl Adviser<'_> {
     pub(super) fn result_count(&mut self) {
         let names = self.ir.op(self.op).result_names.clone();
-        // `defines 1 results`; an op that has none is told of in other words.
+        // `defines 1 results`; if an op defines none, the message is another one.
         let number = self.problem.message.split("defines ").nth(1);
         let number = number.and_then(|it| it.split(' ').next()?.parse::<usize>().ok());
         let n = number.unwrap_or(0);

@@ -349,7 +349,7 @@ impl Adviser<'_> {
         self.rename_plain(&name);
     }
 
-    /// `%wärme`: the character stands within a name.
+    /// `%wärme`: the character is within a name.
     fn name_with_letter(&mut self) {
         let (start, line) = self.line(self.at.start);
         let offset = self.at.start - start;

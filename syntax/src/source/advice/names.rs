@@ -6,13 +6,13 @@ use super::nearest;
 use super::{Adviser, words};
 use crate::{Def, Name, Op, OpKind, Type, Value};
 
-/// At most so many similar names are proposed.
+/// Maximum number of similar names that are proposed.
 const MAX_CHOICES: usize = 3;
-/// At most so many symbols are compared with one.
+/// Maximum number of symbols that are compared with one name.
 const MAX_SYMBOLS: usize = 256;
-/// At most so many ops are searched for a result without a name.
+/// Maximum number of ops that are searched for a result without a name.
 const MAX_ITEMS: usize = 64;
-/// At most so many regions are searched for a definition.
+/// Maximum number of regions that are searched for a definition.
 const MAX_REGIONS: usize = 64;
 
 impl Adviser<'_> {

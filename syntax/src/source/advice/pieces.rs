@@ -6,7 +6,7 @@ use super::tokens::MAX_TYPES;
 use crate::text::near::distance;
 use crate::{OpKind, Token, TokenKind};
 
-/// At most so many ops are searched for a name that is not defined.
+/// Maximum number of ops that are searched for a name that is not defined.
 const MAX_LATER: usize = 64;
 
 impl Adviser<'_> {
@@ -234,7 +234,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// `: i32, i32 -> i32` in generic form, where the types stand in parentheses.
+    /// `: i32, i32 -> i32` in generic form, where the types must be in parentheses.
     pub(super) fn wrap_types(&mut self, window: &Window, at: usize) {
         let tokens = window.tokens.get(at..).unwrap_or(&[]);
         let arrow = tokens.iter().position(|it| it.kind == TokenKind::Arrow);
@@ -384,7 +384,7 @@ impl Adviser<'_> {
                 }
             }
             if it == "(" {
-                // `-> i32 {` of an op whose types stand in parentheses.
+                // `-> i32 {` of an op whose types must be in parentheses.
                 if let Some(token) = here {
                     let range = window.range(token);
                     self.propose(
@@ -521,7 +521,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes to remove what stands there: a sign, or an operand too many.
+    /// Proposes to remove a superfluous sign or operand.
     pub(super) fn superfluous(&mut self, window: &Window, at: usize, literals: &[String]) {
         let Some(here) = window.get(at).filter(|it| !it.at_line_start) else { return };
         let next = window.get(at + 1);

@@ -6,9 +6,9 @@ use super::Adviser;
 use crate::lex::lex_part;
 use crate::{AttrData, Name, Op, OpKind, Region, Token, TokenKind, Traits, Type, TypeData, Value};
 
-/// At most so many items before an op are looked at for values.
+/// Maximum number of items before an op that are searched for values.
 const MAX_ITEMS: usize = 256;
-/// At most so many values are considered.
+/// Maximum number of values that are considered.
 const MAX_VALUES: usize = 256;
 /// So much text before and after a problem is read, in bytes.
 const WINDOW: usize = 4096;
@@ -192,7 +192,7 @@ impl Adviser<'_> {
         Some((self.ir.absolute(op, span), self.ir.interner.str(name)))
     }
 
-    /// The place where an op stands in the text: its first token, its line and indentation.
+    /// The indentation of the line of an op.
     pub(super) fn indentation(&self, op: Op) -> String {
         self.source.indentation(self.ir.range(op).start)
     }

@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::{Adviser, words};
 use crate::{Code, Op, Region, Type, Value};
 
-/// At most so many ops are searched for names.
+/// Maximum number of ops that are searched for names.
 const MAX_ITEMS: usize = 256;
-/// At most so many ops that use an argument are changed with its type.
+/// Maximum number of ops that use an argument and are changed with its type.
 const MAX_USES: usize = 16;
 
 impl Adviser<'_> {

@@ -308,7 +308,7 @@ impl Adviser<'_> {
     pub(super) fn unknown_case(&mut self) {
         let (start, line) = self.line(self.at.start);
         let offset = self.at.start - start;
-        // The place is the word, or the end of what stands before it.
+        // The place is the word, or the end of the text before it.
         let from = offset + line[offset..].len() - line[offset..].trim_start().len();
         let word: String = line[from..]
             .chars()

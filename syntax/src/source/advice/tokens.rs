@@ -5,7 +5,7 @@ use super::syntax::near_builtin;
 use super::{Adviser, nearest};
 use crate::{OpKind, Token, TokenKind};
 
-/// At most so many types are tried where one is missing.
+/// Maximum number of types that are tried where a type is missing.
 pub(super) const MAX_TYPES: usize = 5;
 
 impl Adviser<'_> {
@@ -131,7 +131,7 @@ impl Adviser<'_> {
         (form.len() <= 100 && form.contains(' ')).then_some(form)
     }
 
-    /// A value is expected, and another token stands there.
+    /// A value is expected instead of a token.
     fn no_value(&mut self, window: &Window, at: usize, it: Token) {
         let word = window.str(it).to_owned();
         let range = window.range(it);
@@ -261,7 +261,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// A type is expected, and another token stands there.
+    /// A type is expected instead of a token.
     fn no_type(&mut self, window: &Window, it: Token) {
         let word = window.str(it).to_owned();
         let range = window.range(it);

@@ -7,9 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Proposal;
 use crate::{Category, Code, Op, Problem, Source};
 
-/// At most so many proposals are tried for one request; later problems have none.
+/// Maximum number of proposals that are tried for one request; later problems have none.
 const MAX_TRIALS: usize = 256;
-/// Each trial lists the problems of the text; at most so many are listed for one request.
+/// Maximum number of problems that are listed for one request: each trial lists those of the text.
 const MAX_LISTED: usize = 200_000;
 
 /// How bad a text is.

@@ -6,7 +6,7 @@ use super::Adviser;
 use super::convert::Kind;
 use crate::{Def, Op, OpKind, TokenKind, Type, Value};
 
-/// At most so many other values are proposed.
+/// Maximum number of other values that are proposed.
 const MAX_VALUES: usize = 2;
 
 impl Adviser<'_> {
@@ -96,7 +96,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// `noisy.decode %a : i5 -> !noisy.i32`: the types stand in the wrong order.
+    /// `noisy.decode %a : i5 -> !noisy.i32`: the types are in the wrong order.
     fn swapped_types(&mut self) -> bool {
         if !matches!(self.ir.op_name(self.op), "noisy.decode" | "noisy.encode")
             && !self

@@ -27,7 +27,7 @@ impl Interner {
     }
 }
 
-/// Two parts that stand in the same place.
+/// Two parts in the same place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Pair {
     Types(Type, Type),

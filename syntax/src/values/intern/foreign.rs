@@ -179,7 +179,7 @@ fn respace(text: &str, head: &str) -> String {
                 };
                 at = start + len;
                 word = "";
-                // An integer of the default type is told apart from others.
+                // An integer of the default type differs from others.
                 if around == "#dlti.dl_entry"
                     && byte.is_ascii_digit()
                     && rest[..len].bytes().all(|it| it.is_ascii_digit())
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_tool_leaves_alone_what_it_does_not_know() {
-        // In a body that nobody reads `//` begins no comment, and lines and blanks stay.
+        // In a body that is not read `//` begins no comment, and lines and blanks stay.
         for text in ["#a.b< \"//>\"  x //: 1\n , 0x10>", "array<//x: 1>", "#a<(b,\n//c)>"] {
             check(text, text);
         }

@@ -31,7 +31,7 @@ impl AliasNames {
     }
 }
 
-/// A type or attribute in a message has about so many bytes at most.
+/// Approximate limit of the bytes of a type or attribute in a message.
 const SHORT: usize = 160;
 
 /// Stands for the part that is left out of a text.
@@ -85,8 +85,8 @@ pub(crate) struct Text<'a> {
     pub(crate) aliases: Option<AliasNames>,
     /// When this many bytes are written, what is still open is closed and nothing else is begun.
     limit: usize,
-    /// The limit is raised once to what is in proportion to so many things; `None`: it is the
-    /// limit.
+    /// The limit is raised once, in proportion to this number of printed items; `None`: it is
+    /// final.
     n_things: Option<usize>,
     /// True if a single string, map or set is cut, too, where the limit is reached.
     cuts_inside: bool,
@@ -97,7 +97,7 @@ pub(crate) struct Text<'a> {
     pub(crate) long: Option<LongNames>,
 }
 
-/// A program of at most so many bytes is never out of proportion to what is in it.
+/// A program of at most this number of bytes is never out of proportion to its contents.
 const NEVER_TOO_LONG: usize = 16 << 20;
 
 /// Types and attributes nest so deep where no alias is made of another; what nests deeper is
@@ -129,7 +129,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// From now on, a text that is out of proportion to the so many things that are printed is cut.
+    /// From now on, a text that is out of proportion to the number of printed items is cut.
     pub(crate) fn keep_in_proportion(&mut self, n_things: usize) {
         self.limit = NEVER_TOO_LONG;
         self.n_things = Some(n_things);
@@ -168,7 +168,7 @@ impl<'a> Text<'a> {
         Self::bounded(interner, SHORT)
     }
 
-    /// A text that may have no more than so many bytes: see [`Self::finish_bounded`].
+    /// A text of at most about `limit` bytes: see [`Self::finish_bounded`].
     pub(crate) fn bounded(interner: &'a Interner, limit: usize) -> Self {
         Self { limit, ..Self::new(interner, None) }
     }
@@ -391,7 +391,7 @@ impl<'a> Text<'a> {
 
     /// An attribute; the type of an integer or float is left out where the context gives it.
     pub(crate) fn attr_typed(&mut self, attr: Attr, types: Types) {
-        // `loc(..)` stands around names, too.
+        // `loc(..)` encloses names, too.
         let is_location = matches!(self.interner.attr_data(attr), AttrData::Location(_));
         if self.stops() || !is_location && self.says_name(Long::Attr(attr)) {
             return;

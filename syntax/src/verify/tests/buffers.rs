@@ -133,8 +133,8 @@ func.func @f(%m: memref<4xi8>, %i: index, %x: i8, %b: index) {
     );
 }
 
-/// `memref.get_global` names a global of the nearest symbol table; what an op that nobody knows
-/// defines may be one.
+/// `memref.get_global` names a global of the nearest symbol table; a symbol of an unknown op may be
+/// one.
 #[test]
 fn globals_are_there() {
     check(

@@ -9,12 +9,12 @@
 //! requires of all contexts of a function ([`noisy_dataflow::sparse::Context`]): contexts are
 //! distinguished by the noise of their arguments, copies by its origin, which is finer.
 //!
-//! # Together
+//! # Joined copies
 //!
 //! Two kinds of calls share one more copy, in which each argument is the largest of all that are
-//! passed: calls of a recursion, unless contracts state the arguments, and calls beyond the most
-//! copies of a function ([`super::Request::copies`]). A choice that is legal there is legal in each
-//! context, but not the other way round: [`super::Extraction::is_exact`].
+//! passed: calls of a recursion, unless contracts state the arguments, and calls beyond the maximum
+//! number of copies of a function ([`super::Request::copies`]). A choice that is legal there is
+//! legal in each context, but not the other way round: [`super::Extraction::is_exact`].
 
 use noisy_syntax::{Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -26,12 +26,13 @@ use noisy_dataflow::flow;
 use noisy_dataflow::sparse::{MAX_APART, is_callable, is_exposed};
 use noisy_placement::{Bits, Node, NodeRule};
 
-/// In an instance of more nodes no more copies are kept apart than the analysis keeps.
+/// In an instance with more nodes, a function has at most as many copies apart as it has contexts
+/// in the analysis.
 const MOST_NODES_APART: usize = 250_000;
 
 impl Builder<'_> {
-    /// The copies of a function that no analyzed call asks for: for calls from outside and from
-    /// functions that are not changed.
+    /// Builds the copies of a function for calls from outside and from functions that are not
+    /// changed. No call in a changed function asks for these copies.
     pub(super) fn roots(&mut self, function: Op) -> Result<(), String> {
         let ir = self.ir;
         let &[(_, region)] = ir.op(function).regions.as_slice() else {
@@ -74,7 +75,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The argument that a contract or an assumption states, whatever a call passes.
+    /// The argument that a contract states; `Nothing` if it carries no noise; `None` if it depends
+    /// on the call.
     fn stated(
         &self,
         function: Op,
@@ -91,7 +93,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds the results of a call, if it is followed.
+    /// Builds the results of a call. Returns false if the call is not followed.
     pub(super) fn call(&mut self, op: Op) -> Result<bool, String> {
         let ir = self.ir;
         let Some(callee) = self.calls.callee(op).filter(|it| self.is_member.contains(it)) else {
@@ -124,7 +126,7 @@ impl Builder<'_> {
         Ok(true)
     }
 
-    /// The results of a copy of a function with given arguments.
+    /// Finds or builds the copy of a function with given arguments, and returns its results.
     fn copy(&mut self, function: Op, passed: Vec<PassedArgument>) -> Result<Results, String> {
         let ir = self.ir;
         let copies = self.copies.entry(function).or_default();
@@ -208,9 +210,9 @@ impl Builder<'_> {
         out
     }
 
-    /// Nodes for the results of a function, which the returns feed later. Returned values are
-    /// limited where they are computed. A function that stays as it is may break its contract; its
-    /// callers assume that it keeps it.
+    /// Creates nodes for the results of a function; the operands of the returns are added later.
+    /// Returned values are limited where they are computed. A function that is not changed may
+    /// break its contract; its callers still assume the contract.
     fn results(&mut self, function: Op, region: Region) -> Results {
         let mut out: Results = SmallVec::from_elem(None, flow::n_results(self.ir, function));
         for (op, index) in self.returned(region) {

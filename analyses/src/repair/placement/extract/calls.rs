@@ -17,18 +17,18 @@ use noisy_dataflow::sparse::{followed, is_exposed};
 pub struct Calls {
     /// The function that each call runs.
     callee: FxHashMap<Op, Op>,
-    /// The calls of each function, with the functions that they stand in.
+    /// The calls of each function, with the functions that contain them.
     of: FxHashMap<Op, Vec<(Op, Op)>>,
-    /// The calls that stand in each function, with the functions that they run.
+    /// The calls in each function, with their callees.
     from: FxHashMap<Op, Vec<(Op, Op)>>,
-    /// Functions that may come to call themselves.
+    /// Functions that may call themselves, directly or through others.
     recursive: FxHashSet<Op>,
     /// Number of times that each calling or called function is entered.
     entries: FxHashMap<Op, u64>,
 }
 
 impl Calls {
-    /// Finds the calls. In time nearly linear in the program.
+    /// Finds the calls. *Cost.* Nearly linear in the program.
     pub fn new(program: &Program) -> Calls {
         let ir = program.ir();
         let mut it = Calls::default();
@@ -75,13 +75,13 @@ impl Calls {
         self.entries.get(&function).copied().unwrap_or(UNIT)
     }
 
-    /// The calls of a function, with the functions that they stand in.
+    /// The calls of a function, with the functions that contain them.
     pub(super) fn calls_of(&self, function: Op) -> Vec<(Op, Op)> {
         self.of.get(&function).cloned().unwrap_or_default()
     }
 
-    /// The functions that calls connect with some functions, without the closed ones, in textual
-    /// order.
+    /// The functions that calls connect with some functions, in textual order. Functions in
+    /// `closed` are left out and connect nothing.
     pub fn connected(&self, ir: &Ir, functions: &[Op], closed: &FxHashSet<Op>) -> Vec<Op> {
         let mut seen: FxHashSet<Op> = FxHashSet::default();
         let mut out: Vec<Op> = Vec::new();
@@ -103,7 +103,7 @@ impl Calls {
     /// Finds the recursive functions and the numbers of entries.
     fn count(&mut self, program: &Program, functions: &[Op]) {
         let ir = program.ir();
-        // By call, how often it is executed.
+        // Number of executions of each call.
         let mut executed: FxHashMap<Op, u64> = FxHashMap::default();
         for group in self.callers_first(functions) {
             let mut entries = 0_u64;
@@ -136,8 +136,8 @@ impl Calls {
         }
     }
 
-    /// The functions in groups that call one another, callers before callees: strongly connected
-    /// components by Tarjan's algorithm.
+    /// The functions in groups whose members call one another, callers before callees: strongly
+    /// connected components by Tarjan's algorithm.
     fn callers_first(&self, functions: &[Op]) -> Vec<SmallVec<[Op; 1]>> {
         const NEW: usize = usize::MAX;
         let index: FxHashMap<Op, usize> =

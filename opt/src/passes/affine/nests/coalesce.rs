@@ -82,7 +82,7 @@ fn fits_all(band: &[For]) -> bool {
 }
 
 /// Returns true if a loop has one lower bound, and its bounds read only symbols. Not for a loop
-/// that certainly never runs, because nobody may divide by 0.
+/// that certainly never runs, because a division by 0 must not arise.
 fn may_be_factor(ir: &Ir, it: &For) -> bool {
     let mut read = it.low.operands.iter().chain(&it.high.operands);
     it.low.single().is_some()

@@ -7,7 +7,7 @@
 //! iterations.
 //!
 //! *Law.* Dependent instances keep their order. Values carried by the loop itself are split only if
-//! the parts certainly give the same value, or nobody reads it ([`part::SplitValue`]).
+//! the parts certainly give the same value, or if the result is not used ([`part::SplitValue`]).
 
 mod part;
 

@@ -1,10 +1,10 @@
 //! Carried values in parts: each copy of the body has its own, and after the loop they are
 //! combined.
 //!
-//! *Law.* `a op (b op c) = (a op b) op c` holds exactly for integers only. The initial
-//! values of parts: for `max`, `min`, `and`, `or` the initial value of the loop, because it may
-//! count several times; for sums and products the neutral element for all but the first; any value
-//! if nobody reads the result.
+//! *Law.* `a op (b op c) = (a op b) op c` holds exactly for integers only. The initial values of
+//! parts: for `max`, `min`, `and`, `or` the initial value of the loop, because it may count several
+//! times; for sums and products the neutral element for all but the first; any value if the result
+//! is not used.
 
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{AttrData, Ir, OpKind, Sign, TypeData, Value};
@@ -17,8 +17,8 @@ use noisy_analyses::facts::effects;
 /// The split of a carried value.
 #[derive(Clone, Debug)]
 pub(super) struct SplitValue {
-    /// The op that combines it. `None` if there is no single op, and nobody reads the result: then
-    /// the first part is the result.
+    /// The op that combines the values of the parts. `None` if there is no single op, and the
+    /// result is not used: then the first part is the result.
     name: Option<String>,
     /// The initial value of all parts but the first, if it differs from that of the first.
     neutral: Option<i128>,
@@ -28,7 +28,7 @@ const IDEMPOTENT: &[&str] =
     &["arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.andi", "arith.ori"];
 /// The ops with their neutral elements.
 const SUMS: &[(&str, i128)] = &[("arith.addi", 0), ("arith.xori", 0), ("arith.muli", 1)];
-/// Floating-point ops, only if nobody reads the result.
+/// Floating-point ops, only if the result is not used.
 const ROUNDED: &[&str] = &["arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf"];
 
 /// Returns the split of each value that a loop carries. `None` if one cannot be split.
