@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-/// Regions may nest this deep; deeper braces are not understood and the op that has them says so:
-/// [`Code::NestingTooDeep`].
+/// Maximum depth of nested regions. Deeper braces are not read, and the op with these braces has a
+/// problem: [`Code::NestingTooDeep`].
 pub const MAX_REGION_DEPTH: usize = 200;
 
 /// The family of a problem; each is a category of the diagnostics that users see.

@@ -28,7 +28,7 @@ pub(crate) struct Link {
     right: Op,
     bytes: u32,
     count: u32,
-    /// Bytes beyond the end of the subtree that were looked at to find where its items end.
+    /// Bytes beyond the end of the subtree that were read to find where its items end.
     far: u32,
     /// Nesting depth of the regions in its items.
     height: u8,
@@ -72,7 +72,7 @@ pub(crate) struct TreeRoot(Option<Op>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub(crate) bytes: u32,
-    /// Bytes beyond their end that were looked at.
+    /// Bytes beyond their end that were read.
     pub(crate) far: u32,
     /// Regions nested in them.
     pub(crate) height: u8,
@@ -114,7 +114,7 @@ pub(crate) fn note_own(ir: &mut Ir, op: Op) {
         sum.height = sum.height.max(inner.height.saturating_add(1));
         // The text read after the region ends at most this far after the item.
         sum.far = sum.far.max(inner.far.saturating_sub(ir.region(region).tail));
-        // Names inside generic ops, broken or not, mean what they mean around them.
+        // Names inside generic ops, broken or not, have the meaning that they have around the op.
         if data.quoted {
             sum.has |= inner.has & DIALECT;
         }
@@ -370,8 +370,8 @@ pub(crate) fn total_before(ir: &Ir, region: Region, n: usize) -> Sum {
     sum
 }
 
-/// The first item from number `from` on that ends, with what was looked at to find its end, at
-/// `offset` of the region or after it.
+/// The first item from number `from` on that ends at `offset` of the region or after it, where the
+/// bytes that were read to find its end are part of the item.
 pub(crate) fn first_reaching(ir: &Ir, region: Region, from: usize, offset: usize) -> Option<Op> {
     reaching_in(ir, root_of(ir, region), from as i64, offset as i64)
 }

@@ -50,7 +50,7 @@ pub(crate) struct Item {
     pub(crate) end: u32,
     /// Its bytes, what was left out of it included.
     pub(crate) len: u32,
-    /// Bytes beyond its end that were looked at to find that end.
+    /// Bytes beyond its end that were read to find that end.
     pub(crate) lookahead: u32,
     /// The context that this parse depended on; the item is read again if it changes: [`DIALECT`],
     /// [`PLACE`].
@@ -127,7 +127,7 @@ pub(crate) struct Kept {
     pub(crate) n: usize,
     /// Their bytes.
     pub(crate) len: usize,
-    /// Bytes beyond their end that were looked at to find where they end.
+    /// Bytes beyond their end that were read to find where they end.
     pub(crate) far: usize,
     /// The dependences of their parse ([`Item::context_deps`]).
     pub(crate) context_deps: u8,
@@ -163,7 +163,7 @@ pub(crate) enum Stop {
     Close,
     /// A split line.
     Split,
-    /// The caller said so.
+    /// The caller ended the run.
     Told,
 }
 

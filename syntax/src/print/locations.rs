@@ -15,7 +15,7 @@ pub(super) struct LocationNames {
     /// The locations by their numbers.
     ordered: Vec<Attr>,
     numbers: FxHashMap<Attr, usize>,
-    /// Those that arguments mention, with what they are made of.
+    /// The locations that arguments mention, and those that they are made of.
     above: FxHashSet<Attr>,
 }
 

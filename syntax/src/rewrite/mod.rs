@@ -291,7 +291,7 @@ impl Ir {
         }
         self.note_change(op, false);
         if self.passed_operands(op, index) == values {
-            // The other successors need not be looked at.
+            // The other successors need no check.
             return;
         }
         let own = self.own_operands(op);

@@ -116,7 +116,7 @@ impl<'t> Iterator for Stretches<'t> {
     }
 }
 
-/// So many bytes has a line with an op, mostly.
+/// Minimum length of most lines with an op, in bytes.
 const LEAST_LINE: usize = 8;
 
 /// Lowers the stretches of a text.

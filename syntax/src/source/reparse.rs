@@ -1,11 +1,11 @@
 //! Reparsing of the items that a change of the text touches, and their replacement.
 //!
-//! *How an edit is taken in.* A region is read again from the first item whose text, or the text
-//! that was looked at to find its end, meets the change; first the innermost region that holds the
-//! change. Wherever an item may start, the reader asks for an old item that started at the same
-//! place and whose text and look-ahead the change does not touch ([`Edit::take`]). If there is one,
-//! it and all like it that follow are taken over unread. In the region itself, after the change,
-//! this ends the reading: all the rest is as it was.
+//! *How an edit is applied.* A region is read again from the first item whose text, or the text
+//! that was read to find its end, overlaps the change, beginning with the innermost region that
+//! contains the change. Wherever an item may start, the reader asks for an old item that started at
+//! the same place and whose text and look-ahead the change does not touch ([`Edit::take`]). If
+//! there is one, it and all such items that follow are taken over without reading. In the region
+//! itself, after the change, this ends the reading: the rest is unchanged.
 //!
 //! If the region itself would end elsewhere, its op is read again, in the region around. Nothing is
 //! lost by that: a brace that closes a function early makes its op end there and its second half
@@ -290,8 +290,8 @@ impl Edit<'_> {
         graft.finish()
     }
 
-    /// Returns the old items to take over at a place: the first starts at that place, and neither
-    /// they nor what was looked at to find their ends are touched by the change.
+    /// Returns the old items to take over at a place. The first starts at that place, and the
+    /// change touches neither their text nor the text that was read to find their ends.
     fn take(self, ir: &Ir, here: Here) -> Option<Kept> {
         let change = self.change;
         let is_before = here.at < change.start;

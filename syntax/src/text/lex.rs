@@ -187,7 +187,7 @@ impl Lexer {
                     self.at += 1;
                 }
                 b' ' | b'\t' | 0 => self.at += 1,
-                // A byte order mark at the very start is accepted and says nothing.
+                // A byte order mark at the very start is accepted and has no meaning.
                 0xEF if self.at == 0
                     && self.at_file_start
                     && bytes.starts_with(b"\xEF\xBB\xBF") =>

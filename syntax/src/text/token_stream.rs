@@ -37,8 +37,8 @@ pub(crate) struct TokenStream<'a> {
     piece: usize,
     lexer: Lexer,
     tokens: Vec<Token>,
-    /// For the few tokens whose end was found by looking further than [`LOOK_AHEAD`]: the index,
-    /// and the byte of the document after the last that was looked at.
+    /// For the few tokens whose end was found by reading further than [`LOOK_AHEAD`]: the index,
+    /// and the byte of the document after the last that was read.
     reaches: Vec<(u32, u32)>,
     /// Bytes that were read, dropped ones included.
     n_read: usize,

@@ -31,7 +31,7 @@ impl Verifier<'_> {
                 return;
             }
         }
-        // Sizes that are not said are 0.
+        // Sizes that are not given are 0.
         let has_no_groups = |name| name == "operandSegmentSizes" && data.operands.is_empty();
         for attr in spec.attrs.iter().filter(|it| it.presence == Presence::Required) {
             if has_no_groups(attr.name) {

@@ -65,7 +65,7 @@ impl Verifier<'_> {
             None => operand_for_each_dynamic(&lists, n_given),
         };
         match wrong {
-            // The custom form is held against its bounds where it is read.
+            // The custom form is checked against its bounds when it is read.
             Err((code, message)) if self.ir.op(op).form == Form::Generic => {
                 self.tell(op, code, message);
                 false

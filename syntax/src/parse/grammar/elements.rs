@@ -1,4 +1,4 @@
-//! Numbers held against their types, and the literals of dense elements.
+//! Checks of numbers against their types, and the literals of dense elements.
 
 use super::ast::{Literal, Number};
 use super::reader::{Reader, Res};

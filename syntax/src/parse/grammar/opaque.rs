@@ -273,7 +273,7 @@ impl Reader<'_, '_> {
         result
     }
 
-    /// Reads something as a guess; what it says of aliases has been said.
+    /// Reads something as a guess, and forgets the problems and uses of aliases that it finds.
     fn guess<T>(&mut self, read: impl FnOnce(&mut Self) -> Res<T>) -> Option<T> {
         let (n_aliases, n_problems) = (self.out.alias_uses.len(), self.out.problems.len());
         let was_quiet = std::mem::replace(&mut self.is_quiet, true);

@@ -99,7 +99,7 @@ pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usiz
         };
         match step {
             ControlFlow::Break(usize::MAX) if open.is_empty() => return Ok(at),
-            // A bracket that closes another kind: the grammar shall see it and say so.
+            // A bracket that closes another kind: the grammar reads it and reports it.
             ControlFlow::Break(usize::MAX) => return Ok(at + 1),
             ControlFlow::Break(end) => return Ok(end),
             ControlFlow::Continue(complete) => is_complete = complete,

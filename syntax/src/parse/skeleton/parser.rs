@@ -97,9 +97,9 @@ impl Brackets {
 pub(super) struct Parser<'a, 't> {
     pub(super) stream: &'a mut TokenStream<'t>,
     pub(super) at: usize,
-    /// The byte of the document after the last that was looked at.
+    /// The byte of the document after the last that was read.
     pub(super) seen: usize,
-    /// So many tokens are counted in `seen`.
+    /// Number of tokens that are counted in `seen`.
     pub(super) n_seen: usize,
     /// Number of the tokens that looked far ahead and are counted in `seen`.
     pub(super) n_reaches: usize,
@@ -193,7 +193,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// A token that was not looked at before.
+    /// A token that was not read before.
     fn see(&mut self, index: usize) -> Token {
         let token = self.stream.token(index);
         self.seen = self.seen.max(self.stream.base() + token.end as usize + LOOK_AHEAD);
@@ -208,7 +208,7 @@ impl<'a, 't> Parser<'a, 't> {
         self.token(index).kind
     }
 
-    /// The text of a token that was looked at.
+    /// The text of a token that was read.
     pub(super) fn str(&self, index: usize) -> &str {
         self.word(self.stream.tokens()[index])
     }
@@ -292,7 +292,7 @@ impl<'a, 't> Parser<'a, 't> {
             self.out.roots.push(part);
             return;
         };
-        // Names inside generic ops mean what they mean around them.
+        // Names inside generic ops have the meaning that they have around the op.
         if op.generic {
             op.context_deps |= context_deps & DIALECT;
         }

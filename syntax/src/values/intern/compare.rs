@@ -1,4 +1,4 @@
-//! Types that are the same but for blanks that say nothing and the spelling of floats.
+//! Types that are the same except for meaningless blanks and the spelling of floats.
 
 use rustc_hash::FxHashSet;
 
