@@ -109,7 +109,7 @@ impl NoiseModel {
     /// The model of the MLIR tutorial's `noisy` dialect: fresh 12, budget 26.
     pub fn tutorial() -> Self {
         let spec = ModelSpec::default();
-        // The built-in description is valid (a test says so); without rules every op would be
+        // The built-in description is valid, which a test checks; without rules every op would be
         // unknown.
         Self::new(&spec).unwrap_or_else(|_| Self::empty(&spec))
     }

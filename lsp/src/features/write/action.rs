@@ -35,7 +35,7 @@ pub(crate) struct RepairRequest {
 }
 
 impl RepairRequest {
-    /// A repair that removes no `reduce_noise` unless the settings say so.
+    /// A repair that removes `reduce_noise` only if the settings allow it.
     pub(crate) fn of(scope: Scope) -> Self {
         Self { scope, anew: false, rewrites: false }
     }

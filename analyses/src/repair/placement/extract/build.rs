@@ -74,7 +74,7 @@ pub(super) struct Builder<'a> {
     replace: bool,
     /// The functions that may be changed.
     open: FxHashSet<Op>,
-    /// The functions that are looked into, in textual order.
+    /// The functions that are extracted, in textual order.
     members: Vec<Op>,
     pub is_member: FxHashSet<Op>,
     /// The function that is being built, and whether it may be changed.

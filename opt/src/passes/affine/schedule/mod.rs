@@ -134,7 +134,7 @@ fn each_plan(
 }
 
 /// Returns the body of a function with loops. Dependences cover all accesses of a function; if they
-/// are too many, a remark says so.
+/// are too many, a remark reports it.
 fn body(cx: &mut Context<'_>, function: Op) -> Option<Body> {
     if roots(cx.ir, function).is_empty() {
         return None;
