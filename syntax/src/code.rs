@@ -222,7 +222,7 @@ mod tests {
                     assert_eq!(wrong(bad), [(code, code.category())], "{bad}");
                     assert_eq!(wrong(good), [], "{good}");
                 }
-                // Those of limits would fill pages.
+                // Examples of limits would fill pages.
                 _ => assert!(
                     matches!(code, Code::NestingTooDeep | Code::TooMany),
                     "{code} has {} examples",

@@ -144,7 +144,7 @@ impl<'t> Mentions<'t> {
             return;
         }
         if group.name == "builtin" {
-            // Of two with the same key the last counts.
+            // The last of two entries with the same key counts.
             let mut last = FxHashMap::default();
             for (at, it) in group.entries.iter().enumerate() {
                 last.insert(it.0, at);

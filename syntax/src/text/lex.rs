@@ -314,7 +314,7 @@ fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     let is_split = |at: usize| {
         let behind = &text[at + SPLIT.len()..];
         let is_quoted = at > 0 && behind.starts_with(IR_DUMP);
-        // Of `/// -----`, MLIR would read the first slash.
+        // MLIR would read the first slash of `/// -----` as an error.
         at != 1 && is_over(behind) && !is_quoted
     };
     let mut found = text.windows(SPLIT.len()).enumerate().filter(|it| it.1 == SPLIT);

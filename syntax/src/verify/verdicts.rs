@@ -35,15 +35,15 @@ use crate::{Delta, Ir, Name, Op, OpKind, Region, Traits, Type};
 /// Minimum number of items that a thread verifies.
 const SHARE: usize = 4096;
 
-/// The verdict on each op with a problem, and what they rest on.
+/// The verdict on each op with a problem, and the facts that the verdicts depend on.
 #[derive(Debug, Default)]
 pub(crate) struct Verdicts {
     of_ops: FxHashMap<Op, Verdict>,
-    /// Of each region with several blocks.
+    /// The dominators of each region with several blocks.
     flows: FxHashMap<Region, RegionDominators>,
     /// The definition of each symbol, as its users see it.
     callees: FxHashMap<(Region, Name), Callee>,
-    /// There may be an op that reads how an index is computed: there was one.
+    /// True if there may be an op that reads how an index is computed: there was one.
     reads_indices: bool,
 }
 

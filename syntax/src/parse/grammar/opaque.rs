@@ -56,8 +56,8 @@ impl Reader<'_, '_> {
         let mut depth = 0_usize;
         let is_generic =
             self.out.name.is_some_and(|it| self.env.interner.str(it) == SECRET_GENERIC);
-        // Those of HEIR's that have a custom form list the attributes of operands and results
-        // behind their types.
+        // HEIR's generics in custom form list the attributes of operands and results behind their
+        // types.
         let mut listed = is_generic.then(Listed::default);
         // Their operands, each with its type, are in parentheses.
         let is_wrapped = is_generic && self.peek() == TokenKind::LParen;

@@ -14,7 +14,7 @@ pub(super) struct Open {
     pub(super) start: u32,
     /// Start of its first token.
     pub(super) first: u32,
-    /// That token's index; means nothing once there is a region.
+    /// The index of that token; without meaning once there is a region.
     pub(super) first_token: u32,
     pub(super) shape: Shape,
     /// The token of the op name, once seen.
