@@ -58,7 +58,7 @@ pub fn is_number(ir: &Ir, value: Value) -> bool {
             matches!(ir.interner.type_data(ir.value(value).ty), TypeData::MemRef { .. });
         at += 1;
         match ir.value(value).def {
-            // Of its dimensions, which are numbers.
+            // A buffer stands for its dimensions, which are numbers.
             _ if is_buffer => {}
             Def::Argument(block, index) if is_passed_or_counted(ir, block, index) => {}
             Def::Result(op, _) if at <= MOST_LOOKED_AT && keeps_numbers(ir, op) => {

@@ -64,9 +64,9 @@ impl GrowthRule {
 /// The operands or results that carry noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Carriers {
-    /// Those of a noisy type, and those of unknown type.
+    /// The operands or results with a noisy or an unknown type.
     ByType,
-    /// Those at these indices.
+    /// The operands or results at these indices.
     These(u64),
 }
 

@@ -15,11 +15,11 @@ use crate::features::write::refactor::{self, Refactoring};
 /// The diagnostics that are repaired.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Scope {
-    /// Those of one function: its first byte, and its name.
+    /// The diagnostics of one function: its first byte, and its name.
     Function(usize, String),
-    /// All.
+    /// All diagnostics.
     File,
-    /// Those of one code.
+    /// The diagnostics of one code.
     Code(String),
 }
 

@@ -594,7 +594,7 @@ fn inverse(rows: &[Vec<i128>], n: usize) -> Option<(Vec<usize>, Vec<Vec<i128>>)>
     Some((chosen, out))
 }
 
-/// Of rows that differ only by a constant keep the strongest.
+/// Keeps the strongest of rows that differ only by a constant.
 pub(super) fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
     let all = rows.clone();
     rows.into_iter()
