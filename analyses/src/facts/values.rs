@@ -43,7 +43,7 @@ pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant>
     }
 }
 
-/// Most values that are visited to decide if one is a number.
+/// Maximum number of values that are visited to decide if one is a number.
 const MOST_LOOKED_AT: usize = 64;
 
 /// Returns true if an integer is surely a number, and not read from uninitialized memory,

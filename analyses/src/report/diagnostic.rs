@@ -18,7 +18,7 @@ pub enum Severity {
     Hint,
 }
 
-/// Most diagnostics of a file that are reported by default; the others are counted.
+/// Maximum number of diagnostics of a file that are reported by default; the others are counted.
 pub const MAX_DIAGNOSTICS: usize = 1000;
 
 /// Returns the most severe diagnostics of a file, at most `most`, in their order, and the number of

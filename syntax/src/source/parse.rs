@@ -31,7 +31,7 @@ const LONG: usize = if cfg!(test) { usize::MAX } else { 1 << 16 };
 /// Approximate number of bytes of an item in a long text.
 const BYTES_PER_ITEM: usize = 32;
 
-/// Most stretches that are read ahead.
+/// Maximum number of stretches that are read ahead.
 const AHEAD: usize = 2;
 
 /// Reads a whole text, on at most `n_threads` threads besides this one.

@@ -13,7 +13,8 @@ use crate::lex::lex_part;
 use crate::verify::END_OF_REGION;
 use crate::{Category, Code, Form, Ir, Op, OpKind, Problem, Region, TokenKind, Traits};
 
-/// Most bytes of a broken op that are searched for names that it may have been meant to define.
+/// Maximum number of bytes of a broken op that are searched for names that it may have been meant
+/// to define.
 const MENTIONS_BYTES: usize = 1 << 16;
 
 type Placed = (Op, Range<usize>, Problem);

@@ -48,7 +48,7 @@ static SINGLE: [TokenKind; 256] = {
     single
 };
 
-/// Most bytes after a token that the lexer reads to find its end.
+/// Maximum number of bytes after a token that the lexer reads to find its end.
 pub(crate) const LOOK_AHEAD: usize = 3;
 
 /// The tokens of a text, with [`TokenKind::Eof`] at the end.

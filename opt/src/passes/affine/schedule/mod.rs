@@ -109,7 +109,7 @@ fn roots(ir: &Ir, function: Op) -> Vec<Op> {
     all.into_iter().filter(|&it| ir.op(it).kind == OpKind::AffineFor).filter(is_outermost).collect()
 }
 
-/// Most dependences of a nest: a row is an integer program over all of them.
+/// Maximum number of dependences of a nest: a row is an integer program over all of them.
 const MOST_EDGES: usize = 4000;
 
 /// Visits each nest of a function for which a schedule is found.

@@ -57,7 +57,7 @@ pub(super) struct Sizes {
 
 /// 64-bit elements in a cache line.
 const LINE: i128 = 8;
-/// Most rows of a shadow.
+/// Maximum number of rows of a shadow.
 const MOST_ROWS: usize = 150;
 
 /// Returns loops for a plan. `None` if they are no better than the current ones, or not known to be
