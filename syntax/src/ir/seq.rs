@@ -8,8 +8,8 @@
 //! (Martinez and Roura, "Randomized binary search trees", 1998); the "random" numbers are a hash of
 //! the ids, so equal histories give equal trees.
 //!
-//! *Law.* In-order traversal yields the items in textual order; what a node says of its subtree is
-//! the sum (or maximum) over its items. *Cost.* Building is linear; everything else is O(log n).
+//! *Law.* In-order traversal yields the items in textual order; each sum of a node is the sum (or
+//! maximum) over the items of its subtree. *Cost.* Building is linear; everything else is O(log n).
 
 mod labels;
 
@@ -20,7 +20,7 @@ pub(crate) use labels::{first_label, label_at_or_before, next_label};
 
 const NONE: Op = Op(u32::MAX);
 
-/// The place of an item in the tree of its region, and what is known of its subtree.
+/// The place of an item in the tree of its region, and the sums of its subtree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     up: Op,
@@ -104,7 +104,7 @@ fn own_sum(ir: &Ir, op: Op, own: u32) -> Sum {
     Sum { bytes: own, far, height, has }
 }
 
-/// Notes what an item is by itself: before it is a [`Piece::Item`].
+/// Notes the sums of an item without its neighbors, before it becomes a [`Piece::Item`].
 pub(crate) fn note_own(ir: &mut Ir, op: Op) {
     let data = &ir.ops[op.index()];
     let label = if data.kind == OpKind::Label { LABEL } else { 0 };
@@ -123,7 +123,7 @@ pub(crate) fn note_own(ir: &mut Ir, op: Op) {
     (it.own_far, it.own_height, it.own_has) = (sum.far, sum.height, sum.has);
 }
 
-/// Recomputes what a node whose own length is given knows of its subtree.
+/// Recomputes the sums of the subtree of a node, whose own length is `own`.
 fn update(ir: &mut Ir, op: Op, own: u32) {
     let sum = own_sum(ir, op, own);
     let Link { left, right, .. } = *link(ir, op);
@@ -315,8 +315,7 @@ fn merge(ir: &mut Ir, a: Op, b: Op) -> Op {
     }
 }
 
-/// After what an item holds changed: makes the sums of its region true again. Its new length is
-/// given.
+/// Updates the sums of its region after the contents of an item changed. `len` is its new length.
 pub(crate) fn renew(ir: &mut Ir, op: Op, len: u32) {
     note_own(ir, op);
     climb(ir, op, len);

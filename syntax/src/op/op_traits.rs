@@ -107,7 +107,7 @@ pub enum TypeClass {
 pub enum Agreement {
     /// In no way, or as a verifier rule of the op demands.
     Free,
-    /// All operands and results are of one type, but for unknown sizes.
+    /// All operands and results are of one type, except for unknown sizes.
     Same,
     /// All operands and results are of exactly one type.
     Exactly,

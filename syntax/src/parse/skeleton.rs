@@ -48,7 +48,7 @@ pub(crate) struct Item {
     /// Start of its first token.
     pub(crate) first: u32,
     pub(crate) end: u32,
-    /// Its bytes, what was left out of it included.
+    /// Its length in bytes, with the text that was left out of it.
     pub(crate) len: u32,
     /// Bytes beyond its end that were read to find that end.
     pub(crate) lookahead: u32,
@@ -96,7 +96,7 @@ pub(crate) struct Inner {
     pub(crate) closed: bool,
 }
 
-/// A part of what a region holds.
+/// A part of the contents of a region.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RegionPart {
     /// An item that was read: index into [`Skeleton::items`].
@@ -214,9 +214,9 @@ pub(crate) struct Context {
     pub(crate) inside: bool,
 }
 
-/// Splits what stands from a token on into items, after those of `out`; the trivia before that
-/// token starts at `start` of the text that was read. Between outermost items only it may be told
-/// to stop.
+/// Splits the text from a token on into items, which are added to `out`. The trivia before that
+/// token starts at `start` of the text that was read. `take` may end the run, but only between
+/// outermost items.
 pub(crate) fn skeleton(
     stream: &mut TokenStream<'_>,
     token: usize,

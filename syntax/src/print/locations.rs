@@ -61,7 +61,7 @@ impl Met {
 }
 
 impl LocationNames {
-    /// Names for the locations of ops and of what is in them.
+    /// Names for the locations of ops and of their contents.
     pub(super) fn new(ir: &Ir, ops: &[Op]) -> Self {
         let (mut met, mut of_arguments) = (Met::default(), Vec::new());
         let mut visit = |op: Op| {

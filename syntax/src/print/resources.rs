@@ -138,7 +138,7 @@ impl<'t> Mentions<'t> {
         self.keys.entry(unquoted(&rest[..len])).or_insert(n);
     }
 
-    /// Keeps what is mentioned, in the order of `mlir-opt`.
+    /// Keeps the resources that are mentioned, in the order of `mlir-opt`.
     fn retain_in(&self, group: &mut Group<'_>) {
         if self.is_unsure {
             return;

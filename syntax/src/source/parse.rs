@@ -4,7 +4,7 @@
 //! text the skeleton, which depends on nothing but the text, is found by a thread of its own, some
 //! stretches ahead.
 //!
-//! *Law.* The IR is the same, wherever stretches end and whoever reads them.
+//! *Law.* The IR does not depend on where stretches end or which thread reads them.
 
 use std::sync::mpsc;
 

@@ -38,7 +38,7 @@ impl Source {
                     Code::UndefinedValue | Code::UndefinedBlock => {
                         self.may_be_defined(op, &range, &mentioned)
                     }
-                    // Defined anywhere, even after what is broken.
+                    // Defined anywhere, even after broken text.
                     Code::UndefinedAlias => {
                         let uses = &ir.extra(op).alias_uses;
                         let mut here = uses.iter().filter(|it| it.span == problem.span);

@@ -54,7 +54,7 @@ impl Change {
     }
 }
 
-/// Makes the IR that of a rope that was changed; `old` is what it was. Items may be left stale
+/// Updates the IR after a change of its rope from `old` to `new`. Items may be left stale
 /// ([`Ir::note_stale`]).
 pub(super) fn reparse(ir: &mut Ir, old: &Rope, new: &Rope, change: Change) -> Delta {
     let edit = Edit { old, new, change, stale: None };
@@ -62,7 +62,8 @@ pub(super) fn reparse(ir: &mut Ir, old: &Rope, new: &Rope, change: Change) -> De
     edit.reparse_from(ir, region, base)
 }
 
-/// Reads an item of a rope again because of what aliases mean: as if its text had changed.
+/// Reads an item of a rope again, as if its text had changed, because the meaning of an alias
+/// changed.
 pub(super) fn reread(ir: &mut Ir, rope: &Rope, op: Op) -> Delta {
     // Nothing comes and nothing goes, in its first token.
     let at = ir.start(op) + ir.op(op).lead as usize + 1;
@@ -79,7 +80,7 @@ struct Edit<'a> {
     old: &'a Rope,
     new: &'a Rope,
     change: Change,
-    /// An item to be read again, and what the aliases mean that it may name.
+    /// An item to be read again, and the meanings of the aliases that it may name.
     stale: Option<(Op, &'a Aliases)>,
 }
 

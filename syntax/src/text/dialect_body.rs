@@ -16,7 +16,7 @@ pub(super) struct DialectBodies {
     passed: Vec<(u32, u32)>,
     /// The byte after the last that the search read.
     looked: usize,
-    /// The brackets that are open: what closes each, and its place in `passed` if it is a `<`.
+    /// The open brackets: the bracket that closes each, and its index in `passed` if it is a `<`.
     open: Vec<(u8, u32)>,
 }
 

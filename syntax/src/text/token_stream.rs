@@ -80,7 +80,7 @@ impl<'a> TokenStream<'a> {
         &self.text
     }
 
-    /// The tokens of what was read, as far as they were asked for.
+    /// The tokens that were read so far.
     pub(crate) fn tokens(&self) -> &[Token] {
         &self.tokens
     }
@@ -149,7 +149,7 @@ impl<'a> TokenStream<'a> {
         }
     }
 
-    /// Reads on; `false` if there is no more.
+    /// Reads on; `false` at the end.
     fn read(&mut self) -> bool {
         let Some(rope) = self.rope else { return false };
         let from = self.base + self.text.len();

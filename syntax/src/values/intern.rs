@@ -137,7 +137,7 @@ impl Interner {
         reserve_with_slack(kinds, n);
     }
 
-    /// Spares some room for what edits add.
+    /// Reserves some room for later edits.
     pub(crate) fn keep_slack(&mut self) {
         let Self { text, ends, name_ids, kinds, types, type_ids, attrs, attr_ids, .. } = self;
         let n_bytes = text.len() / 8;

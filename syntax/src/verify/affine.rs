@@ -155,7 +155,7 @@ impl Verifier<'_> {
                             let mut values = data.operands.iter().filter_map(|it| it.value);
                             values.all(|it| self.is_valid(scope, it, is_symbol, steps))
                         }
-                        // Newer than LLVM 19: what is computed from symbols is one.
+                        // Newer than LLVM 19: a value computed from symbols is a symbol.
                         kind if kind.is_pure() => {
                             let mut values = data.operands.iter().filter_map(|it| it.value);
                             values.all(|it| {

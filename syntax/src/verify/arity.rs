@@ -1,5 +1,5 @@
-//! Rules that only the generic form can break: how many operands, results, regions and successors
-//! an op has, the attributes that it needs, and what these must be.
+//! Rules that only the generic form can break: the numbers of operands, results, regions and
+//! successors, the required attributes, and their values.
 
 use super::Verifier;
 use crate::op_traits::{AttrClass, Count, Presence};

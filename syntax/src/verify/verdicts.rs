@@ -89,7 +89,7 @@ impl Verdicts {
         self.of_ops.iter().map(|(op, verdict)| (*op, verdict))
     }
 
-    /// Verifies again what an edit may have changed. Returns how many items that were.
+    /// Verifies the items that an edit may have affected. Returns their number.
     pub(crate) fn update(&mut self, ir: &Ir, delta: &Delta, touched: &Touched) -> usize {
         for op in &delta.removed {
             self.of_ops.remove(op);

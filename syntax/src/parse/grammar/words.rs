@@ -1,4 +1,4 @@
-//! From tokens to words: what the grammar of values reads.
+//! From tokens to words, which the grammar of values reads.
 //!
 //! A *word* is a token with its text. The words of one value are cut out of the tokens of the op by
 //! counting brackets, without recursion: the grammar of values then never sees more than one value
@@ -179,8 +179,8 @@ pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize)
     out
 }
 
-/// Splits what follows a dimension, from the `x` at byte `start` on: `x8xf32`. Gives the byte after
-/// it, the next token to read, and the state: in dimensions, after one.
+/// Splits the text after a dimension, from the `x` at byte `start` on: `x8xf32`. Returns the byte
+/// after it, the next token to read, and the state: in dimensions, after one.
 fn split<'a>(
     text: &'a str,
     tokens: &[Token],

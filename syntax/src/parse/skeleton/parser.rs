@@ -47,7 +47,7 @@ pub(super) struct Open {
 /// there is none, takes one step.
 #[derive(Debug, Default)]
 pub(super) struct Brackets {
-    /// Each with what `last` was before it.
+    /// Each open bracket with the value that `last` had before it.
     open: Vec<(TokenKind, [u32; 4])>,
     /// Number of brackets that are open up to the last one of each kind: `(`, `[`, `<`, `{`; 0 if
     /// there is none that may be closed. Nothing closes across a `{`.
@@ -117,9 +117,9 @@ pub(super) struct Parser<'a, 't> {
     pub(super) out: &'a mut Skeleton,
 }
 
-/// A run that was told to stop, to be read on: what is open, each item in its last region, and what
-/// is known of it. Only the first item after it may depend on what was known of tokens ahead, and
-/// finds it again.
+/// The state of a run that `take` ended, to be continued: the open items, each in its last region,
+/// and the open brackets. Only the first item after the pause may depend on tokens that were read
+/// ahead, and reads them again.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
     ops: Vec<Open>,
@@ -424,7 +424,7 @@ impl<'a, 't> Parser<'a, 't> {
             return true;
         }
         if shape == Shape::Resources {
-            // To the closing mark, or to what surely is something else.
+            // To the closing mark, or to a token that surely is something else.
             if self.kind(self.at - 1) == TokenKind::FileMetaClose {
                 return true;
             }
@@ -519,7 +519,8 @@ impl<'a, 't> Parser<'a, 't> {
             op.copied = at + 1;
             token.end
         } else {
-            // The trivia at the end belongs to what is around, or it would be lost with the region.
+            // The trivia at the end belongs to the surrounding text, or it would be lost with the
+            // region.
             op.copied = at;
             trivia
         };

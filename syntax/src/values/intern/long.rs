@@ -25,7 +25,7 @@ pub(crate) enum Long {
 #[derive(Debug, Default)]
 pub(crate) struct LongNames {
     pub(super) order: Vec<Long>,
-    /// The places in it; `None` of what is short.
+    /// The indices in `order`; `None` for short types and attributes.
     pub(super) places: FxHashMap<Long, Option<usize>>,
     /// Number of types and of attributes that have names.
     n: [usize; 2],
@@ -35,7 +35,7 @@ pub(crate) struct LongNames {
 }
 
 impl LongNames {
-    /// Gives a name to what is long, and none to what is not.
+    /// Gives a name to a long type or attribute, and none to a short one.
     pub(super) fn add(&mut self, what: Long, is_long: bool) -> Option<usize> {
         let place = is_long.then_some(self.order.len());
         self.places.insert(what, place);
