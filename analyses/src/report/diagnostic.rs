@@ -103,7 +103,7 @@ pub struct Related {
 
 impl Diagnostic {
     /// The sentence that identifies it from one version of a program to the next: without
-    /// suggestions, which depend on what else the program holds.
+    /// suggestions, which depend on the rest of the program.
     pub fn identity(&self) -> &str {
         self.mlir_wording.as_ref().unwrap_or(&self.message)
     }
