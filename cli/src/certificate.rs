@@ -236,7 +236,7 @@ fn judge(
     Ok(())
 }
 
-/// That the question of a system is the one of the program.
+/// Checks that the instance of a system is that of the program.
 fn compare(system: &System, instance: &noisy_placement::Instance, unit: u64) -> Result<(), String> {
     let is = serde_json::to_string(instance).map_err(|it| it.to_string())?;
     let is: Instance = serde_json::from_str(&is).map_err(|it| it.to_string())?;

@@ -12,7 +12,7 @@ use super::constant::{Constant, float, sign_extended, width};
 use super::floats;
 use noisy_dataflow::view::Types;
 
-/// Longer lists are not looked into.
+/// Longer lists are not read.
 const MOST_ELEMENTS: usize = 1 << 16;
 
 /// Lists of elements, each once.

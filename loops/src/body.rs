@@ -152,7 +152,7 @@ pub struct Body {
     forms: FxHashMap<Value, Form>,
 }
 
-/// Most alternatives of a scope.
+/// Maximum number of alternatives of a scope.
 const MAX_PIECES: usize = 64;
 
 /// Longest chain of `affine.apply` before a nest that is followed; longer ones are symbols.

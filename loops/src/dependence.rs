@@ -145,10 +145,11 @@ impl Default for Limits {
     }
 }
 
-/// Most accesses of a function that is analyzed as a whole: the pairs grow with their square.
+/// Maximum number of accesses of a function that is analyzed as a whole: the pairs grow with their
+/// square.
 pub const MOST_PAIRED: usize = 1500;
 
-/// Most numbers in the questions whose answers are remembered, 16 bytes each.
+/// Maximum number of numbers in the questions whose answers are remembered, 16 bytes each.
 const MOST_KEPT: usize = 5_000_000;
 
 /// Returns the size of a conjunction in numbers.

@@ -59,7 +59,7 @@ impl Default for Options {
 
 /// Number of iterations that an unrolled loop runs at once.
 const UNROLL: i64 = 4;
-/// Most bytes of a body that is copied.
+/// Maximum number of bytes of a body that is copied.
 const MOST_COPIED: usize = 1 << 16;
 
 /// Returns the offers for a loop whose header cannot be read, or whose nest is too large.

@@ -165,7 +165,7 @@ impl Instances {
     }
 }
 
-/// Most numbers in the dependences of a body, 16 bytes each.
+/// Maximum number of numbers in the dependences of a body, 16 bytes each.
 const MOST_KEPT: usize = 20_000_000;
 /// Returns the size of a part in numbers.
 const PART: usize = 16;

@@ -227,7 +227,7 @@ pub(crate) fn line(source: &Source, op: Op) -> usize {
     source.text().byte_to_line(source.ir().name_range(op).start) + 1
 }
 
-/// Most rows of a table.
+/// Maximum number of rows of a table.
 const MOST_ROWS: usize = 12;
 
 /// Returns a distance as text: `(0, 1)`, `(0, 1..)`, `(0, -2..3)`.

@@ -225,7 +225,7 @@ fn repaired(
 }
 
 /// Rewrites a function so that it needs fewer reductions, which takes some of the time of the
-/// options. Returns what that saves, in words.
+/// options. Returns a description of the savings.
 fn rewritten(
     document: &mut Document,
     number: usize,

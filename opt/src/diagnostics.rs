@@ -90,7 +90,7 @@ impl Input {
 /// Bytes of a line that are shown on each side of a position.
 const AROUND: usize = 500;
 
-/// Most diagnostics of a part that are printed; the others are only counted.
+/// Maximum number of diagnostics of a part that are printed; the others are only counted.
 const MOST: usize = 1000;
 
 /// No source or file name can control the terminal: U+FFFD replaces control characters except line

@@ -77,7 +77,7 @@ fn stdout(name: &str, args: &[&str], text: &str) -> String {
 fn locations_are_printed_as_upstream_prints_them_and_read_again() {
     let printed = stdout("located.mlir", &["-mlir-print-debuginfo"], TEXT);
     assert_eq!(printed, PRINTED);
-    // All are said now, so they stay whatever file they are read from.
+    // All locations are now in the text, so they do not depend on the file that is read.
     assert_eq!(stdout("again.mlir", &["-mlir-print-debuginfo"], &printed), PRINTED);
     let generic = ["-mlir-print-debuginfo", "-mlir-print-op-generic"];
     let again = stdout("generic.mlir", &generic, TEXT);

@@ -89,7 +89,7 @@ fn the_last_step_is_what_the_passes_left() {
 
 #[test]
 fn steps_after_too_much_is_looked_at_are_one() {
-    // Each step brings more ops than are looked at one by one.
+    // Each step adds more ops than are compared one by one.
     let (n_calls, n_ops) = (1100, 60);
     let ops = (1..n_ops).map(|it| format!("  %{it} = arith.muli %{}, %a : i32\n", it - 1));
     let calls =

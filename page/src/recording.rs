@@ -76,7 +76,7 @@ struct Block {
     last: usize,
 }
 
-/// Most steps of a recording.
+/// Maximum number of steps of a recording.
 pub const MAX_STEPS: usize = 50_000;
 
 /// A program with steps.

@@ -12,7 +12,7 @@ use crate::budget::{Budget, Stop};
 use crate::number::Number;
 use crate::system::System;
 
-/// Most pivots.
+/// Maximum number of pivots.
 const MAX_PIVOTS: usize = 60;
 
 impl<T: Number> System<T> {

@@ -38,7 +38,7 @@ pub struct Placeholder {
     pub choices: Vec<String>,
 }
 
-/// The kinds of things that are proposed.
+/// The kinds of proposals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProposalKind {
     /// A key of a table.

@@ -71,7 +71,7 @@ impl Overrides {
 /// The keys that only the top of a file may have.
 const TOP: [&str; 3] = ["exclude", "extends", "overrides"];
 
-/// Most `[[overrides]]`: each is merged with the top of its file.
+/// Maximum number of `[[overrides]]`: each is merged with the top of its file.
 const MAX_OVERRIDES: usize = 256;
 
 /// A parsed configuration file with the files that it extends.

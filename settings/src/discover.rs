@@ -202,7 +202,7 @@ impl FolderResolver<'_> {
     }
 }
 
-/// Most files in a chain of `extends`.
+/// Maximum number of files in a chain of `extends`.
 const MOST_FILES: usize = 16;
 
 /// Reads a configuration file and the files that it extends, with their texts.

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 /// eighth of that.
 const LONGEST_PATH: usize = 32_767;
 
-/// Most folders in a path: a copy of the path of each is kept in memory.
+/// Maximum number of folders in a path: a copy of the path of each is kept in memory.
 const MOST_FOLDERS: usize = 1_000;
 
 /// Returns a folder and those above it, the nearest first. None if no file system can have such a

@@ -20,7 +20,8 @@ pub fn schema() -> &'static Value {
     })
 }
 
-/// Most unknown keys that are reported; each takes a scan of the text for its position.
+/// Maximum number of unknown keys that are reported; each takes a scan of the text for its
+/// position.
 pub(crate) const MOST: usize = 100;
 
 /// Reports the keys of a table that the schema does not know, up to a hundred.

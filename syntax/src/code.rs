@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-/// Regions may nest this deep; deeper braces are not understood and the op that has them says so:
-/// [`Code::NestingTooDeep`].
+/// Maximum depth of nested regions. Deeper braces are not read, and the op with these braces has a
+/// problem: [`Code::NestingTooDeep`].
 pub const MAX_REGION_DEPTH: usize = 200;
 
 /// The family of a problem; each is a category of the diagnostics that users see.
@@ -22,7 +22,7 @@ pub enum Category {
 
 macro_rules! codes {
     ($($variant:ident = $name:literal,)*) => {
-        /// The code of a problem: what is wrong, whatever it is wrong with. Its name is stable.
+        /// The code of a problem: the kind of mistake, whatever has it. Its name is stable.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[expect(missing_docs, reason = "catalogue.md has a text for each")]
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// The codes and families of what is wrong with a program.
+    /// The codes and families of the problems of a program.
     fn wrong(text: &str) -> Vec<(Code, Category)> {
         let problems = Source::new(text).problems();
         let mut out: Vec<_> = problems.iter().map(|it| (it.2.code, it.2.category())).collect();
@@ -222,7 +222,7 @@ mod tests {
                     assert_eq!(wrong(bad), [(code, code.category())], "{bad}");
                     assert_eq!(wrong(good), [], "{good}");
                 }
-                // Those of limits would fill pages.
+                // Examples of limits would fill pages.
                 _ => assert!(
                     matches!(code, Code::NestingTooDeep | Code::TooMany),
                     "{code} has {} examples",

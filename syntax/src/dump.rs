@@ -62,7 +62,7 @@ fn tree_of(source: &Source, region: Region, depth: usize, out: &mut String) {
     }
 }
 
-/// Ops with what their operands mean and the types of their results.
+/// Ops with the definitions of their operands and the types of their results.
 pub fn ir(source: &Source) -> String {
     let mut out = String::new();
     ir_of(source, source.ir().root(), 0, &mut out);

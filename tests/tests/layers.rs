@@ -89,7 +89,7 @@ fn judge(
 /// A circle among uses, if there is one.
 fn circle(uses: &BTreeSet<(String, String)>) -> Option<Vec<String>> {
     let mut left: BTreeSet<&(String, String)> = uses.iter().collect();
-    // Whoever uses nothing that is left, or is used by nothing that is left, is in no circle.
+    // A crate that uses no remaining crate, or that no remaining crate uses, is in no circle.
     loop {
         let users: BTreeSet<&String> = left.iter().map(|it| &it.0).collect();
         let used: BTreeSet<&String> = left.iter().map(|it| &it.1).collect();

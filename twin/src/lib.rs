@@ -533,7 +533,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         result
     }
 
-    /// Lets the analysis say what a loop carries.
+    /// Lets the analysis choose the fact that a loop carries.
     fn carried(&self, op: Op, inits: &[A::Fact], joined: Vec<A::Fact>) -> Vec<A::Fact> {
         let pairs = inits.iter().zip(joined);
         pairs

@@ -66,12 +66,12 @@ pub(crate) enum Detail {
     Brief,
 }
 
-/// The way in which fixes of diagnostics are made.
+/// The way in which a check makes the fixes of its diagnostics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fixing {
-    /// One by one.
+    /// The fix of one diagnostic.
     Each(fn(&Program, &Diagnostic) -> Option<Fix>),
-    /// Those of all requested diagnostics, in their order; they share look-ups.
+    /// The fixes of all requested diagnostics, in their order; they share look-ups.
     Together(fn(&Program, &[&Diagnostic]) -> Vec<Option<Fix>>),
 }
 

@@ -21,7 +21,7 @@ use noisy_dataflow::flow;
 use super::place::value_range;
 use super::words::short_name;
 
-/// Most steps of a derivation.
+/// Maximum number of steps of a derivation.
 pub const MAX_STEPS: usize = 64;
 
 /// Noise without a bound that is only passed on.

@@ -71,7 +71,7 @@ fn operation(name: &str) -> Option<String> {
     let mut dialects: Vec<&str> =
         known_ops().filter_map(|it| Some(it.split_once('.')?.0)).collect();
     dialects.dedup();
-    // Of two that are equally near, the one that has the op.
+    // Of two dialects that are equally near, the one that has the op.
     let found = nearest(dialect, dialects).into_iter().find_map(|of| {
         let mut own =
             known_ops().filter(|it| is_of(it, of)).filter_map(|it| Some(it.split_once('.')?.1));

@@ -43,7 +43,7 @@ pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant>
     }
 }
 
-/// Most values that are visited to decide if one is a number.
+/// Maximum number of values that are visited to decide if one is a number.
 const MOST_LOOKED_AT: usize = 64;
 
 /// Returns true if an integer is surely a number, and not read from uninitialized memory,
@@ -58,7 +58,7 @@ pub fn is_number(ir: &Ir, value: Value) -> bool {
             matches!(ir.interner.type_data(ir.value(value).ty), TypeData::MemRef { .. });
         at += 1;
         match ir.value(value).def {
-            // Of its dimensions, which are numbers.
+            // A buffer stands for its dimensions, which are numbers.
             _ if is_buffer => {}
             Def::Argument(block, index) if is_passed_or_counted(ir, block, index) => {}
             Def::Result(op, _) if at <= MOST_LOOKED_AT && keeps_numbers(ir, op) => {

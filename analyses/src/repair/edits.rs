@@ -73,7 +73,7 @@ impl Document {
     }
 
     /// Returns all fixes of each diagnostic of the current text, the best first: those of
-    /// [`Document::fixes`], and for problems of the text what else may be meant.
+    /// [`Document::fixes`], and for problems of the text also other possible corrections.
     pub fn choices<'a>(
         &self,
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,

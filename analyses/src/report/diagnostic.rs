@@ -18,7 +18,7 @@ pub enum Severity {
     Hint,
 }
 
-/// Most diagnostics of a file that are reported by default; the others are counted.
+/// Maximum number of diagnostics of a file that are reported by default; the others are counted.
 pub const MAX_DIAGNOSTICS: usize = 1000;
 
 /// Returns the most severe diagnostics of a file, at most `most`, in their order, and the number of
@@ -103,7 +103,7 @@ pub struct Related {
 
 impl Diagnostic {
     /// The sentence that identifies it from one version of a program to the next: without
-    /// suggestions, which depend on what else the program holds.
+    /// suggestions, which depend on the rest of the program.
     pub fn identity(&self) -> &str {
         self.mlir_wording.as_ref().unwrap_or(&self.message)
     }

@@ -12,12 +12,13 @@ mod unified;
 
 pub use unified::unified;
 
-/// Lines of a text, and the lines of another that stand for them; one of both may be empty.
+/// Lines of a text, and the lines that replace them in another one. One of the two ranges may be
+/// empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Change {
-    /// Of the text before, from 0.
+    /// Lines of the text before, from 0.
     pub before: Range<usize>,
-    /// Of the text after, from 0.
+    /// Lines of the text after, from 0.
     pub after: Range<usize>,
 }
 

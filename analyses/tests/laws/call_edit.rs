@@ -312,7 +312,7 @@ fn star(n: usize) -> String {
     text
 }
 
-/// The document says what is said of its text anew.
+/// Compares a document after edits with one that is made from its text.
 pub(crate) fn check(document: &Document) {
     let anew = Document::new(&document.source().text().to_string());
     assert!(crate::laws::facts(document) == crate::laws::facts(&anew));

@@ -1,4 +1,4 @@
-//! The certificate that a program and the one that it is rewritten into compute the same.
+//! The certificate that a program and its rewritten form compute the same.
 
 use std::path::{Path, PathBuf};
 

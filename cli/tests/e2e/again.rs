@@ -99,8 +99,8 @@ fn a_cache_of_somebody_else_is_neither_believed_nor_written_to() {
     assert_eq!(packs(&folder).len(), n, "the same secret");
     let key = std::fs::metadata(state.join("noisy/cache-key")).expect("it is kept");
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&key.permissions()) & 0o777, 0o600);
-    // A folder that was there is kept out of git; a link leads to where nobody has said that
-    // anything may be written.
+    // An existing folder is kept out of git; a link leads to a place where nothing may be written
+    // without permission.
     std::fs::remove_dir_all(folder.path(".noisy_cache")).expect("there");
     std::fs::create_dir(folder.path(".noisy_cache")).expect("a folder");
     check("mine");
@@ -111,7 +111,7 @@ fn a_cache_of_somebody_else_is_neither_believed_nor_written_to() {
     assert_eq!(std::fs::read_dir(folder.path("elsewhere")).map(Iterator::count).ok(), Some(1));
 }
 
-/// Random texts, settings and options, one after the other: with the cache the same is said as
+/// Random texts, settings and options, one after the other: the output with the cache is that
 /// without.
 #[test]
 fn the_cache_changes_no_result() {
@@ -302,7 +302,7 @@ fn many_files_are_fixed_in_groups() {
 
 #[test]
 fn a_comment_may_allow_very_much() {
-    // Each code is looked at where it stands, and not with all others.
+    // Each code is checked in its place, and not against all others.
     let text = format!(
         "{CLEAN}// noisy: allow({})\nfunc.func private @g()\n",
         "noise-overflow, ".repeat(50_000)

@@ -1,8 +1,8 @@
 //! `--verify-diagnostics` beside that of `mlir-opt` 19: the same differences at the same places, in
 //! the same order, with the same exit code.
 //!
-//! The programs have errors that both tools tell of at the same line, whose messages have words in
-//! common. Without `mlir-opt` the test says so and passes.
+//! The programs have errors that both tools report at the same line, in messages with words in
+//! common. Without `mlir-opt` the test prints this and passes.
 
 use std::process::Command;
 

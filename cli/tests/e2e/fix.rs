@@ -375,7 +375,7 @@ fn a_certificate_is_verified_against_the_program_before() {
     twice["systems"] = serde_json::json!([first]);
     twice["left"] = serde_json::json!([{ "function": function, "why": "" }]);
     refused(&twice.to_string(), "before.mlir", "listed twice");
-    // No system at all: then nothing is said of a function that goes over.
+    // No system at all: then a function over the budget is not covered.
     let mut nothing: serde_json::Value = serde_json::from_str(&proof).unwrap();
     nothing["systems"] = serde_json::json!([]);
     refused(&nothing.to_string(), "before.mlir", "the certificate does not cover it");

@@ -545,7 +545,7 @@ fn statistics_say_what_proves_a_placement() {
         "certified": 3, "unit": 1, "disjoint_cores": 3,
     });
     assert_eq!(object["placement"], expected);
-    // Without being asked nothing is said.
+    // Without the option nothing is printed.
     let folder = Folder::with(&[("c.mlir", TUTORIAL)]);
     assert!(!folder.run(&["--fix", "--output-format", "json-lines"]).out.contains("placement"));
 }

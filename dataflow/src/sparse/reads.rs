@@ -46,7 +46,7 @@ pub(super) enum Read {
 /// The most operands of an op for which one bit records that their definitions were read.
 const MOST_OPERANDS: usize = 4;
 
-/// Number of reads of an op that are searched before the readers of the same thing are.
+/// Number of reads of an op that are searched before the readers of what is read are searched.
 const SEARCHED: usize = 8;
 
 /// The index of no edge.
@@ -59,7 +59,7 @@ struct Edge {
     reader: Op,
     /// The next read of the same op; of a free edge, the next free one.
     next_of_reader: u32,
-    /// The other readers of the same thing, in both directions.
+    /// The next and the previous reader of what is read.
     next: u32,
     previous: u32,
 }
@@ -74,7 +74,7 @@ pub(super) struct Subscriptions {
     reads: Vec<u32>,
     /// By op: true if it read the definitions of its operands.
     reads_definers: Vec<bool>,
-    /// First reader of each thing.
+    /// First reader of everything that is read.
     readers: FxHashMap<Read, u32>,
     /// True if ops read facts of the base about their own values.
     pub(super) reads_own: bool,

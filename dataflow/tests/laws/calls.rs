@@ -14,7 +14,7 @@ use noisy_twin::Twin;
 
 use crate::random::Random;
 
-/// A number of bits from which on more say nothing.
+/// A number of bits from which on larger numbers carry no more information.
 const SATURATED: u8 = 12;
 /// The bits of a number that grows without end.
 const UNBOUNDED: u8 = 20;

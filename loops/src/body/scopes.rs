@@ -138,8 +138,8 @@ impl Body {
     }
 }
 
-/// Most constraints of a set: its complement has one conjunction per constraint, each with up to as
-/// many constraints.
+/// Maximum number of constraints of a set: its complement has one conjunction per constraint, each
+/// with up to as many constraints.
 const MOST_CONSTRAINTS: usize = 64;
 
 fn some(it: Vec<Form>) -> Result<Vec<Form>, NotAffine> {

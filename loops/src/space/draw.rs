@@ -14,9 +14,9 @@ use crate::memory::{Aliasing, Meeting};
 use crate::nest::{LIMITS, Nest, line};
 use crate::refusal;
 
-/// Most iterations and accesses that are visited.
+/// Maximum number of iterations and accesses that are visited.
 pub(super) const MOST_LOOKED_AT: usize = 400_000;
-/// Most notes on accesses that are not drawn.
+/// Maximum number of notes on accesses that are not drawn.
 const MOST_NOTES: usize = 5;
 /// Bound of the variables of drawn points, so that sums of them do not overflow.
 const MOST_VALUE: i64 = 1 << 40;

@@ -23,7 +23,7 @@ struct Table {
     written: Arc<FxHashMap<Vec<u8>, Vec<u8>>>,
     /// Names that are no URIs even when encoded.
     useless: FxHashSet<String>,
-    /// Those of them that were not reported to the user yet.
+    /// The names in `useless` that were not reported to the user yet.
     untold: Vec<String>,
 }
 

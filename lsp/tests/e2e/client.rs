@@ -51,7 +51,7 @@ pub(crate) fn function(name: &str, ops: &[&str]) -> String {
     )
 }
 
-/// So many ops with an error each.
+/// A text of `n` ops with an error each.
 pub(crate) fn errors(n: usize) -> String {
     let lines: Vec<String> = (0..n).map(|n| format!("\"t.a\"(%u{n}) : (i32) -> ()\n")).collect();
     lines.concat()
@@ -64,7 +64,7 @@ pub(crate) fn illegal() -> String {
 }
 
 impl Client {
-    /// Starts a server and reads nothing of what it says yet.
+    /// Starts a server and reads none of its messages yet.
     pub(crate) fn deaf() -> (Self, ChildStdout) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_noisy-lsp"))
             // The server writes the documentation of codes into this folder.

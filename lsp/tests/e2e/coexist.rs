@@ -1,4 +1,4 @@
-//! Beside another server for MLIR: what that one gives is not given twice.
+//! Beside another server for MLIR, features of that server are not offered twice.
 
 use serde_json::{Value, json};
 

@@ -200,7 +200,7 @@ fn arguments_of_blocks_have_one_hint_and_are_assumed_in_the_entry_only() {
     assert_eq!(hints(&mut client, all), wanted);
 }
 
-/// So many squarings, each of the one before.
+/// A text of `n` squarings, each of the previous result.
 fn squarings(n: usize) -> String {
     let name = |n: usize| if n == 0 { "%x".to_owned() } else { format!("%{n}") };
     let op = |n: usize| {

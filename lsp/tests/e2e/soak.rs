@@ -226,7 +226,7 @@ impl Soak {
         self.asked.insert(self.client.ask(&format!("textDocument/{method}"), params));
     }
 
-    /// Waits until the server has seen everything, and looks at all that it said.
+    /// Waits until the server has processed everything, and checks all of its messages.
     fn settle(&mut self) {
         let fence = self.client.ask("$/fence", Value::Null);
         let refused = self.client.answer(fence).expect_err("an unknown request");

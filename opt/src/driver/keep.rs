@@ -32,7 +32,7 @@ use crate::actions::Actions;
 use crate::diagnostics::{Input, Sink};
 use crate::timing::Timing;
 
-/// Most bytes that are printed for new ops, independent of the text.
+/// Maximum number of bytes that are printed for new ops, independent of the text.
 const ROOM: usize = 64 << 20;
 
 /// Returns the edits of a text that have the effect of a pipeline, in order. The pipeline runs on

@@ -66,7 +66,7 @@ impl Recorder {
         };
     }
 
-    /// Returns the page, or lines of JSON if the name of the file says so.
+    /// Returns the page, or lines of JSON if the name of the file asks for them.
     pub(super) fn finish(self, file: &str, shown: &str) -> String {
         let state = locked(&self.0);
         if is_rows(file) { state.recording.rows() } else { state.recording.html(shown, "replay") }

@@ -68,7 +68,7 @@ fn one_of_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mut constant: Option<i64> = None;
     for expr in old {
         match expr {
-            // Of several constants one decides, at the position of the first.
+            // The strongest of several constants is kept, at the position of the first.
             Expr::Const(value) => {
                 let better =
                     constant.is_none_or(|it| if is_min { *value < it } else { *value > it });
@@ -212,7 +212,7 @@ fn canonical_bound(ir: &Ir, bound: &Applied, is_low: bool) -> Applied {
             kept.push(it.clone());
         }
     }
-    // Of several constants one decides.
+    // The strongest of several constants is kept.
     let numbers = kept.iter().filter_map(|it| match it {
         Expr::Const(value) => Some(*value),
         _ => None,

@@ -403,7 +403,7 @@ fn no_transpose(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Of two casts of memory spaces the last one counts.
+/// A cast of the result of another cast of memory spaces becomes one cast.
 fn cast_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let middle = rewriter.operand(op, 0);
     let Some(inner) = rewriter.defined_by(middle, OpKind::MemrefMemorySpaceCast) else {

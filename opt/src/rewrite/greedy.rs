@@ -41,9 +41,9 @@ pub struct Config {
     pub folds: bool,
     /// The simplification of blocks.
     pub simplify: Simplify,
-    /// Most iterations; `None`: as long as something changes.
+    /// Maximum number of iterations; `None`: as long as something changes.
     pub(crate) max_iterations: Option<usize>,
-    /// Most rewrites per iteration; `None`: only convergence limits them.
+    /// Maximum number of rewrites per iteration; `None`: only convergence limits them.
     pub(crate) max_rewrites: Option<usize>,
 }
 

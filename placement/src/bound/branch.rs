@@ -21,7 +21,7 @@ use crate::question::limits::Budget;
 /// Conditions for the end of a search.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// Most nodes of the tree.
+    /// Maximum number of nodes of the tree.
     pub nodes: usize,
     /// A bound that is at most this much below the best choice is good enough.
     pub tolerance: u64,

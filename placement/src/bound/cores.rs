@@ -380,7 +380,7 @@ impl<'g> Cores<'g> {
         known: &mut HashSet<Row>,
         budget: &mut Budget,
     ) -> Vec<Row> {
-        /// Most new cores of a site per round.
+        /// Maximum number of new cores of a site per round.
         const SHARE: u8 = 3;
         let before = self.work;
         self.fill(x, nodes);

@@ -28,10 +28,10 @@ use crate::question::instance::Bits;
 
 /// Number of refinements: two nodes of one color look the same this far around.
 const ROUNDS: usize = 2;
-/// Most nodes in a row that have no site of the cut, and most users of a node on a walk.
+/// Maximum number of nodes in a row that have no site of the cut, and of users of a node on a walk.
 const ASIDE: u32 = 1;
 const MOST_USERS: usize = 64;
-/// Most patterns.
+/// Maximum number of patterns.
 const MOST: usize = 1 << 13;
 
 /// Returns a color for each node: equal for nodes with similar surroundings.
@@ -310,7 +310,7 @@ struct CoreCheck<'g> {
 }
 
 impl<'g> CoreCheck<'g> {
-    /// Most nodes to visit for one core.
+    /// Maximum number of nodes to visit for one core.
     const MOST: usize = 1 << 12;
 
     fn new(graph: &'g Graph) -> CoreCheck<'g> {

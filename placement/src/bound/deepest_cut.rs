@@ -25,9 +25,9 @@ use crate::question::limits::Budget;
 
 /// The unit of weights.
 const UNIT: u64 = 1 << 16;
-/// Most choices.
+/// Maximum number of choices.
 const CHOICES: usize = 100;
-/// Most nodes of the tree of a proof.
+/// Maximum number of nodes of the tree of a proof.
 const NODES: usize = 100;
 /// A cut must be violated by at least this part of its least weight.
 const DEPTH: f64 = 5e-3;

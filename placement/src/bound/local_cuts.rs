@@ -57,7 +57,8 @@ const REST: f64 = 1e-2;
 /// Zero-half cuts are looked for again while they raise the bound by more than one part in this
 /// many.
 const ENOUGH: i128 = 2000;
-/// Most zero-half cuts at a time. A quarter of the columns of each is in fewer than `USES` others.
+/// Maximum number of zero-half cuts at a time. A quarter of the columns of each is in fewer than
+/// `USES` others.
 const MOST: usize = 150;
 const USES: u8 = 6;
 /// Largest weight in rows that are halved. Weights of deepest cuts are larger.
@@ -125,9 +126,9 @@ pub(crate) struct CutSettings<'w> {
     pub known: &'w [bool],
     /// Number of local problems that are solved at the same time.
     pub n_workers: usize,
-    /// Most rounds.
+    /// Maximum number of rounds.
     pub rounds: usize,
-    /// Most attempts at zero-half cuts per round.
+    /// Maximum number of attempts at zero-half cuts per round.
     pub halves: usize,
     /// Patterns of cuts in the whole graph.
     pub repeats: &'w CutPatterns,

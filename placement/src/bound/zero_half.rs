@@ -50,7 +50,7 @@ pub(crate) struct ZeroHalfCut {
 
 /// Largest slack of a row that is added to others.
 const SPARE: f64 = 0.1;
-/// Most rows in a sum.
+/// Maximum number of rows in a sum.
 const ROWS: usize = 16;
 /// Least violation of a cut by the point.
 const LACK: f64 = 0.05;

@@ -68,7 +68,7 @@ pub(crate) struct SweepInput<'a> {
     /// cores are tracked.
     pub rows: &'a [(Row, i128)],
     pub reduced: &'a [i128],
-    /// Most states at a time, and most work in all.
+    /// Maximum number of states at a time, and maximum work in all.
     pub states: usize,
     pub work: u64,
     /// Polled often; true ends the run.
@@ -79,7 +79,7 @@ pub(crate) struct SweepInput<'a> {
 const WORDS: usize = 4;
 /// Words of 64 bits for the cores across a frontier, one bit each. Further cores are not tracked.
 const CORE_WORDS: usize = 8;
-/// Most decisions that are remembered, of all states at all times.
+/// Maximum number of decisions that are remembered, of all states at all times.
 const MOST_DECISIONS: usize = 1 << 27;
 
 /// The levels of all live values, packed in `W` words.
@@ -409,7 +409,7 @@ pub(crate) struct Frontier {
 impl Frontier {
     /// A frontier of at most this number of bits is narrow enough.
     const NARROW: u32 = 32;
-    /// Most nodes for which another order is computed.
+    /// Maximum number of nodes for which another order is computed.
     const MOST_REORDERED: usize = 20_000;
 
     /// Returns the order of the program, or one that keeps few values live, whichever has the

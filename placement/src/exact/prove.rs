@@ -372,7 +372,7 @@ const FEW_NODES: usize = 200;
 /// With more sites than this, branch and bound comes only after the cuts: a program of 850 sites
 /// spent ten seconds on its first 25 nodes.
 const TREE_FIRST: usize = 400;
-/// Most states of the frontier.
+/// Maximum number of states of the frontier.
 const MOST_STATES: usize = 1 << 19;
 /// A frontier of at most this number of bits is swept to the end before branch and bound starts.
 const NARROW: u32 = 48;
@@ -420,7 +420,7 @@ fn packed(cores: &mut Cores, enough: u64) -> DualBound {
     DualBound { bound, rows: rows.into(), reduced }
 }
 
-/// Most sites of a program that is decided at once, and most states of its frontier.
+/// Maximum number of sites of a program that is decided at once, and of states of its frontier.
 const TINY: usize = 64;
 const TINY_STATES: usize = 1 << 9;
 

@@ -51,8 +51,8 @@ const LEVELS: usize = 2;
 /// so on, and the least number.
 const COLUMNS: usize = 8;
 const LEAST_COLUMNS: usize = 2;
-/// Most rounds of cuts at a leaf, and of cores when a level is tried; the least gain of a round;
-/// and the least violation of a core.
+/// Maximum number of rounds of cuts at a leaf, and of cores when a level is tried; the least gain
+/// of a round; and the least violation of a core.
 const ROUNDS: usize = 4;
 const ROUNDS_OF_TRIES: usize = 2;
 const ENOUGH: f64 = 0.02;

@@ -121,7 +121,7 @@ struct TouchedSites {
 }
 
 impl TouchedSites {
-    /// Most nodes above that are looked at.
+    /// Maximum number of nodes above that are visited.
     const ABOVE: usize = 24;
     /// From this number of sites on duplicates are removed. Many copies of a function share sites.
     const FEW: usize = 64;

@@ -1,9 +1,9 @@
 //! The op table: everything that is known of each op, in one place.
 //!
-//! A *row* ([`OpSpec`], in `row.rs`) states what is known of an op by its name: counts, types,
-//! attributes, traits, effects, its custom syntax. The rows of built-in ops are values, one file
-//! per dialect in `ops/`; `built_in.rs` gives each its identity. The *registry* (`registry.rs`)
-//! finds rows, and accepts others at run time.
+//! A *row* ([`OpSpec`], in `row.rs`) contains everything that the name of an op determines: counts,
+//! types, attributes, traits, effects, its custom syntax. The rows of built-in ops are values, one
+//! file per dialect in `ops/`; `built_in.rs` gives each its identity. The *registry*
+//! (`registry.rs`) finds rows, and accepts others at run time.
 //!
 //! *Inherent attributes* (properties) are those that the generic form writes between `<{` and `}>`.
 //! One with a default is left out of the attributes of an op when it has that value, so that plain

@@ -2,7 +2,7 @@
 //!
 //! Rows of built-in ops are compiled in. [`register`] adds rows at run time, to the whole process:
 //! parser, printer, verifier, completion and hover ask the registry and nothing else, so they know
-//! the op from then on. A document that was read before keeps what it was read as.
+//! the op from then on. A document that was read before does not change.
 //!
 //! *Law.* A kind never changes its row: rows are added, never changed or removed. That is why rows
 //! live as long as the process.

@@ -1,8 +1,8 @@
 //! A row of the op table.
 //!
-//! *Law.* A row says everything that is known of an op by its name alone; parser, printers,
+//! *Law.* A row contains everything that the name of an op alone determines; parser, printers,
 //! verifier, completion and passes read it from the row. The facts are those of the op definitions
-//! of MLIR 19 (`*Ops.td`); where a later version differs the row says so.
+//! of MLIR 19 (`*Ops.td`); the row notes where a later version differs.
 
 use super::syntax::Element;
 use crate::OpKind;

@@ -15,7 +15,7 @@ pub struct Change {
     pub is_placed: bool,
 }
 
-/// So many changes are noted: 200 MB.
+/// Maximum number of changes that are noted: 200 MB.
 const MOST: usize = 1 << 24;
 
 impl Ir {

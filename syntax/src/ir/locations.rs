@@ -12,7 +12,7 @@ use crate::{Attr, Ir, Op, Value};
 pub(crate) struct Locations {
     pub(crate) ops: FxHashMap<Op, Attr>,
     pub(crate) arguments: FxHashMap<Value, Attr>,
-    /// That of new ops.
+    /// The location of new ops.
     pub(crate) new: Option<Attr>,
 }
 

@@ -1,6 +1,6 @@
-//! From items to IR: what the skeleton and the grammar found becomes ops, values, blocks and
-//! regions (`arena.rs`), or an op that stays (`again.rs`), enters the name tables (`names.rs`), and
-//! leaves again.
+//! From items to IR: the results of the skeleton and the grammar become ops, values, blocks and
+//! regions (`arena.rs`), or update an op that stays (`again.rs`), and are entered in the name
+//! tables (`names.rs`) and removed from them.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -97,8 +97,8 @@ impl Own<'_> {
 }
 
 impl Ir {
-    /// Makes what was read to be in a region: items become the old ops that they are paired with,
-    /// or new ones; what was taken over is moved there.
+    /// Builds the contents of a region: items become the old ops that they are paired with, or new
+    /// ones; old items that were taken over are moved there.
     pub(crate) fn build_parts(
         &mut self,
         run: Run<'_>,
@@ -131,8 +131,8 @@ impl Ir {
         pieces
     }
 
-    /// Makes what the items hold that are open where a stretch ends. They themselves are lowered
-    /// where they end.
+    /// Builds the contents of the items that are open at the end of a stretch. The items themselves
+    /// are lowered where they end.
     pub(crate) fn build_open(
         &mut self,
         run: Run<'_>,
@@ -169,7 +169,7 @@ impl Ir {
         op
     }
 
-    /// Gives an old op what its item holds now.
+    /// Gives an old op the contents of its item.
     fn lower_inside(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut LoweringWork) -> Op {
         for (n, inner) in run.item(index).regions.iter().enumerate() {
             let region = self.op(op).regions[n].1;
@@ -178,7 +178,7 @@ impl Ir {
         op
     }
 
-    /// Fills a region: what was made of it before, and the parts of it that are read now.
+    /// Fills a region with `pieces`, which were built before, and the parts that were read now.
     fn lower_parts(
         &mut self,
         run: Run<'_>,
@@ -309,7 +309,7 @@ impl Ir {
         }
     }
 
-    /// Puts what was parsed into an op that has no links. Values of `keep` are used again for its
+    /// Puts a parsed item into an op that has no links. Values of `keep` are used again for its
     /// results.
     fn fill(&mut self, op: Op, item: &Item, parsed: &mut Parsed, keep: &[Value]) {
         let own = Own { item };

@@ -55,7 +55,7 @@ pub struct OpData {
     pub own_len: u32,
     /// True if its name is quoted.
     pub(crate) quoted: bool,
-    /// Bytes beyond the end of the item that were looked at to find that end.
+    /// Bytes beyond the end of the item that were read to find that end.
     pub(crate) lookahead: u32,
     /// The context that this parse depended on; the item is read again if it changes:
     /// [`crate::skeleton::DIALECT`], [`crate::skeleton::PLACE`].

@@ -8,8 +8,8 @@
 //! (Martinez and Roura, "Randomized binary search trees", 1998); the "random" numbers are a hash of
 //! the ids, so equal histories give equal trees.
 //!
-//! *Law.* In-order traversal yields the items in textual order; what a node says of its subtree is
-//! the sum (or maximum) over its items. *Cost.* Building is linear; everything else is O(log n).
+//! *Law.* In-order traversal yields the items in textual order; each sum of a node is the sum (or
+//! maximum) over the items of its subtree. *Cost.* Building is linear; everything else is O(log n).
 
 mod labels;
 
@@ -20,7 +20,7 @@ pub(crate) use labels::{first_label, label_at_or_before, next_label};
 
 const NONE: Op = Op(u32::MAX);
 
-/// The place of an item in the tree of its region, and what is known of its subtree.
+/// The place of an item in the tree of its region, and the sums of its subtree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     up: Op,
@@ -28,7 +28,7 @@ pub(crate) struct Link {
     right: Op,
     bytes: u32,
     count: u32,
-    /// Bytes beyond the end of the subtree that were looked at to find where its items end.
+    /// Bytes beyond the end of the subtree that were read to find where its items end.
     far: u32,
     /// Nesting depth of the regions in its items.
     height: u8,
@@ -72,7 +72,7 @@ pub(crate) struct TreeRoot(Option<Op>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub(crate) bytes: u32,
-    /// Bytes beyond their end that were looked at.
+    /// Bytes beyond their end that were read.
     pub(crate) far: u32,
     /// Regions nested in them.
     pub(crate) height: u8,
@@ -104,7 +104,7 @@ fn own_sum(ir: &Ir, op: Op, own: u32) -> Sum {
     Sum { bytes: own, far, height, has }
 }
 
-/// Notes what an item is by itself: before it is a [`Piece::Item`].
+/// Notes the sums of an item without its neighbors, before it becomes a [`Piece::Item`].
 pub(crate) fn note_own(ir: &mut Ir, op: Op) {
     let data = &ir.ops[op.index()];
     let label = if data.kind == OpKind::Label { LABEL } else { 0 };
@@ -114,7 +114,7 @@ pub(crate) fn note_own(ir: &mut Ir, op: Op) {
         sum.height = sum.height.max(inner.height.saturating_add(1));
         // The text read after the region ends at most this far after the item.
         sum.far = sum.far.max(inner.far.saturating_sub(ir.region(region).tail));
-        // Names inside generic ops, broken or not, mean what they mean around them.
+        // Names inside generic ops, broken or not, have the meaning that they have around the op.
         if data.quoted {
             sum.has |= inner.has & DIALECT;
         }
@@ -123,7 +123,7 @@ pub(crate) fn note_own(ir: &mut Ir, op: Op) {
     (it.own_far, it.own_height, it.own_has) = (sum.far, sum.height, sum.has);
 }
 
-/// Recomputes what a node whose own length is given knows of its subtree.
+/// Recomputes the sums of the subtree of a node, whose own length is `own`.
 fn update(ir: &mut Ir, op: Op, own: u32) {
     let sum = own_sum(ir, op, own);
     let Link { left, right, .. } = *link(ir, op);
@@ -315,8 +315,7 @@ fn merge(ir: &mut Ir, a: Op, b: Op) -> Op {
     }
 }
 
-/// After what an item holds changed: makes the sums of its region true again. Its new length is
-/// given.
+/// Updates the sums of its region after the contents of an item changed. `len` is its new length.
 pub(crate) fn renew(ir: &mut Ir, op: Op, len: u32) {
     note_own(ir, op);
     climb(ir, op, len);
@@ -370,8 +369,8 @@ pub(crate) fn total_before(ir: &Ir, region: Region, n: usize) -> Sum {
     sum
 }
 
-/// The first item from number `from` on that ends, with what was looked at to find its end, at
-/// `offset` of the region or after it.
+/// The first item from number `from` on that ends at `offset` of the region or after it, where the
+/// bytes that were read to find its end are part of the item.
 pub(crate) fn first_reaching(ir: &Ir, region: Region, from: usize, offset: usize) -> Option<Op> {
     reaching_in(ir, root_of(ir, region), from as i64, offset as i64)
 }

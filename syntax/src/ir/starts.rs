@@ -1,9 +1,9 @@
 //! The starts of regions in ops that have many of them, such as an `scf.index_switch` of 100,000
 //! cases.
 //!
-//! *Law.* What is answered is the sum of the lengths of the regions before, as of now: any change
-//! of a length in the document forgets all sums. *Cost.* The first question about an op after a
-//! change is linear in its regions, each further one constant.
+//! *Law.* Each answer is the sum of the lengths of the regions before, as of now: any change of a
+//! length in the document forgets all sums. *Cost.* The first question about an op after a change
+//! is linear in its regions, each further one constant.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -44,7 +44,7 @@ impl Ir {
             return self.summed(op, region);
         }
         let mut starts = self.starts.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The list of regions may be another while all lengths are what they were.
+        // The list of regions may have changed while all lengths are the same.
         let find = |starts: &FxHashMap<Region, Start>| {
             let at = *starts.get(&region)?;
             let own = regions.get(at.index).filter(|it| it.1 == region)?.0;

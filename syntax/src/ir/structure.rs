@@ -1,7 +1,7 @@
 //! The structure of regions, blocks and ops: nesting, order, walks.
 //!
-//! *Cost.* What asks for the block of an op, the place of an item or the last op of a block takes
-//! O(log n) steps in its region; what lists or walks is linear in what it gives.
+//! *Cost.* To find the block of an op, the place of an item or the last op of a block takes O(log
+//! n) steps in its region; to list or walk is linear in the result.
 
 use crate::{Block, Form, Ir, Op, OpKind, Region, namespace};
 

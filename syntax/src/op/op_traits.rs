@@ -15,7 +15,7 @@ bitflags::bitflags! {
         const SYMBOL = 1 << 2;
         /// Symbols in its region are its own.
         const SYMBOL_TABLE = 1 << 3;
-        /// The order of ops in its region says nothing about dominance.
+        /// The order of ops in its region does not imply dominance.
         const GRAPH_REGION = 1 << 4;
         /// Its operands may be exchanged.
         const COMMUTATIVE = 1 << 5;
@@ -107,7 +107,7 @@ pub enum TypeClass {
 pub enum Agreement {
     /// In no way, or as a verifier rule of the op demands.
     Free,
-    /// All operands and results are of one type, but for unknown sizes.
+    /// All operands and results are of one type, except for unknown sizes.
     Same,
     /// All operands and results are of exactly one type.
     Exactly,

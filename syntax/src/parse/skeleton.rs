@@ -48,9 +48,9 @@ pub(crate) struct Item {
     /// Start of its first token.
     pub(crate) first: u32,
     pub(crate) end: u32,
-    /// Its bytes, what was left out of it included.
+    /// Its length in bytes, with the text that was left out of it.
     pub(crate) len: u32,
-    /// Bytes beyond its end that were looked at to find that end.
+    /// Bytes beyond its end that were read to find that end.
     pub(crate) lookahead: u32,
     /// The context that this parse depended on; the item is read again if it changes: [`DIALECT`],
     /// [`PLACE`].
@@ -96,7 +96,7 @@ pub(crate) struct Inner {
     pub(crate) closed: bool,
 }
 
-/// A part of what a region holds.
+/// A part of the contents of a region.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RegionPart {
     /// An item that was read: index into [`Skeleton::items`].
@@ -127,7 +127,7 @@ pub(crate) struct Kept {
     pub(crate) n: usize,
     /// Their bytes.
     pub(crate) len: usize,
-    /// Bytes beyond their end that were looked at to find where they end.
+    /// Bytes beyond their end that were read to find where they end.
     pub(crate) far: usize,
     /// The dependences of their parse ([`Item::context_deps`]).
     pub(crate) context_deps: u8,
@@ -163,7 +163,7 @@ pub(crate) enum Stop {
     Close,
     /// A split line.
     Split,
-    /// The caller said so.
+    /// The caller ended the run.
     Told,
 }
 
@@ -214,9 +214,9 @@ pub(crate) struct Context {
     pub(crate) inside: bool,
 }
 
-/// Splits what stands from a token on into items, after those of `out`; the trivia before that
-/// token starts at `start` of the text that was read. Between outermost items only it may be told
-/// to stop.
+/// Splits the text from a token on into items, which are added to `out`. The trivia before that
+/// token starts at `start` of the text that was read. `take` may end the run, but only between
+/// outermost items.
 pub(crate) fn skeleton(
     stream: &mut TokenStream<'_>,
     token: usize,

@@ -120,7 +120,7 @@ impl Printer<'_> {
         fits(blocks.len() == 1 || ir.last_op(first).is_some())?;
         // Nor one that is branched to, which no program may have.
         fits(ir.block(first).preds.is_empty())?;
-        // Where a terminator may go without saying, its absence cannot be said.
+        // If the terminator is implicit, the custom form cannot express that it is missing.
         let has_end = ir.op(op).form == crate::Form::Custom
             || ir.op(op).kind.implicit_terminator().is_none()
             || blocks.len() > 1

@@ -7,7 +7,7 @@ use super::printer::Printer;
 use crate::{AttrData, LocationPart, Op, Value};
 
 impl Printer<'_> {
-    /// Names the locations of ops and of what is in them, if they are printed by names.
+    /// Names the locations of ops and of their contents, if they are printed by names.
     pub(super) fn name_locations(&mut self, ops: &[Op]) {
         if self.locations.is_some() && self.text.aliases.is_some() && self.ir.has_locations() {
             self.locations = Some(LocationNames::new(self.ir, ops));

@@ -15,7 +15,7 @@ pub(super) struct LocationNames {
     /// The locations by their numbers.
     ordered: Vec<Attr>,
     numbers: FxHashMap<Attr, usize>,
-    /// Those that arguments mention, with what they are made of.
+    /// The locations that arguments mention, and those that they are made of.
     above: FxHashSet<Attr>,
 }
 
@@ -61,7 +61,7 @@ impl Met {
 }
 
 impl LocationNames {
-    /// Names for the locations of ops and of what is in them.
+    /// Names for the locations of ops and of their contents.
     pub(super) fn new(ir: &Ir, ops: &[Op]) -> Self {
         let (mut met, mut of_arguments) = (Met::default(), Vec::new());
         let mut visit = |op: Op| {

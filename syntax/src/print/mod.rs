@@ -129,7 +129,7 @@ pub fn suggested_name(ir: &Ir, op: Op) -> Option<String> {
 /// The whole document, each op in its own form where it has one; the parts of a split file one
 /// after the other.
 ///
-/// Ops of unknown form are printed in the generic form, with what is known of them.
+/// Ops of unknown form are printed in the generic form, as far as they are known.
 pub fn custom(ir: &Ir) -> String {
     custom_as(ir, Tool::default())
 }

@@ -138,13 +138,13 @@ impl<'t> Mentions<'t> {
         self.keys.entry(unquoted(&rest[..len])).or_insert(n);
     }
 
-    /// Keeps what is mentioned, in the order of `mlir-opt`.
+    /// Keeps the resources that are mentioned, in the order of `mlir-opt`.
     fn retain_in(&self, group: &mut Group<'_>) {
         if self.is_unsure {
             return;
         }
         if group.name == "builtin" {
-            // Of two with the same key the last counts.
+            // The last of two entries with the same key counts.
             let mut last = FxHashMap::default();
             for (at, it) in group.entries.iter().enumerate() {
                 last.insert(it.0, at);

@@ -1,4 +1,4 @@
-//! Letting go of the text: what it leaves out is put in.
+//! Detaches the IR from its text: implicit parts that the text leaves out are added.
 
 use std::ops::Range;
 

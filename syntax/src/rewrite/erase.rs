@@ -74,7 +74,7 @@ impl Ir {
     }
 
     fn erase_items(&mut self, items: &[Op]) -> Result<(), InUse> {
-        // All that goes, and what is defined by it.
+        // All ops that are erased, and their contents.
         let mut going: SmallVec<[Op; 8]> = SmallVec::from_slice(items);
         let mut at = 0;
         while let Some(&op) = going.get(at) {

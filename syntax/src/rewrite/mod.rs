@@ -291,7 +291,7 @@ impl Ir {
         }
         self.note_change(op, false);
         if self.passed_operands(op, index) == values {
-            // The other successors need not be looked at.
+            // The other successors need no check.
             return;
         }
         let own = self.own_operands(op);
@@ -303,7 +303,7 @@ impl Ir {
         self.wire(op, &own, &passed);
     }
 
-    /// Lets whoever uses a value use another one.
+    /// Makes the users of a value use another one.
     pub fn replace_uses(&mut self, old: Value, new: Value) {
         self.replace_uses_if(old, new, |_, _| true);
     }
@@ -326,7 +326,7 @@ impl Ir {
         }
     }
 
-    /// Lets whoever uses the results of an op use these values, and erases it.
+    /// Makes the users of the results of an op use these values, and erases the op.
     ///
     /// # Errors
     /// If something in its regions is used from outside; then the results are replaced all the

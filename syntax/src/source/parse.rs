@@ -4,7 +4,7 @@
 //! text the skeleton, which depends on nothing but the text, is found by a thread of its own, some
 //! stretches ahead.
 //!
-//! *Law.* The IR is the same, wherever stretches end and whoever reads them.
+//! *Law.* The IR does not depend on where stretches end or which thread reads them.
 
 use std::sync::mpsc;
 
@@ -31,7 +31,7 @@ const LONG: usize = if cfg!(test) { usize::MAX } else { 1 << 16 };
 /// Approximate number of bytes of an item in a long text.
 const BYTES_PER_ITEM: usize = 32;
 
-/// Most stretches that are read ahead.
+/// Maximum number of stretches that are read ahead.
 const AHEAD: usize = 2;
 
 /// Reads a whole text, on at most `n_threads` threads besides this one.
@@ -116,7 +116,7 @@ impl<'t> Iterator for Stretches<'t> {
     }
 }
 
-/// So many bytes has a line with an op, mostly.
+/// Minimum length of most lines with an op, in bytes.
 const LEAST_LINE: usize = 8;
 
 /// Lowers the stretches of a text.

@@ -13,7 +13,8 @@ use crate::lex::lex_part;
 use crate::verify::END_OF_REGION;
 use crate::{Category, Code, Form, Ir, Op, OpKind, Problem, Region, TokenKind, Traits};
 
-/// Most bytes of a broken op that are searched for names that it may have been meant to define.
+/// Maximum number of bytes of a broken op that are searched for names that it may have been meant
+/// to define.
 const MENTIONS_BYTES: usize = 1 << 16;
 
 type Placed = (Op, Range<usize>, Problem);
@@ -37,7 +38,7 @@ impl Source {
                     Code::UndefinedValue | Code::UndefinedBlock => {
                         self.may_be_defined(op, &range, &mentioned)
                     }
-                    // Defined anywhere, even after what is broken.
+                    // Defined anywhere, even after broken text.
                     Code::UndefinedAlias => {
                         let uses = &ir.extra(op).alias_uses;
                         let mut here = uses.iter().filter(|it| it.span == problem.span);

@@ -1,11 +1,11 @@
 //! Reparsing of the items that a change of the text touches, and their replacement.
 //!
-//! *How an edit is taken in.* A region is read again from the first item whose text, or the text
-//! that was looked at to find its end, meets the change; first the innermost region that holds the
-//! change. Wherever an item may start, the reader asks for an old item that started at the same
-//! place and whose text and look-ahead the change does not touch ([`Edit::take`]). If there is one,
-//! it and all like it that follow are taken over unread. In the region itself, after the change,
-//! this ends the reading: all the rest is as it was.
+//! *How an edit is applied.* A region is read again from the first item whose text, or the text
+//! that was read to find its end, overlaps the change, beginning with the innermost region that
+//! contains the change. Wherever an item may start, the reader asks for an old item that started at
+//! the same place and whose text and look-ahead the change does not touch ([`Edit::take`]). If
+//! there is one, it and all such items that follow are taken over without reading. In the region
+//! itself, after the change, this ends the reading: the rest is unchanged.
 //!
 //! If the region itself would end elsewhere, its op is read again, in the region around. Nothing is
 //! lost by that: a brace that closes a function early makes its op end there and its second half
@@ -54,7 +54,7 @@ impl Change {
     }
 }
 
-/// Makes the IR that of a rope that was changed; `old` is what it was. Items may be left stale
+/// Updates the IR after a change of its rope from `old` to `new`. Items may be left stale
 /// ([`Ir::note_stale`]).
 pub(super) fn reparse(ir: &mut Ir, old: &Rope, new: &Rope, change: Change) -> Delta {
     let edit = Edit { old, new, change, stale: None };
@@ -62,7 +62,8 @@ pub(super) fn reparse(ir: &mut Ir, old: &Rope, new: &Rope, change: Change) -> De
     edit.reparse_from(ir, region, base)
 }
 
-/// Reads an item of a rope again because of what aliases mean: as if its text had changed.
+/// Reads an item of a rope again, as if its text had changed, because the meaning of an alias
+/// changed.
 pub(super) fn reread(ir: &mut Ir, rope: &Rope, op: Op) -> Delta {
     // Nothing comes and nothing goes, in its first token.
     let at = ir.start(op) + ir.op(op).lead as usize + 1;
@@ -79,7 +80,7 @@ struct Edit<'a> {
     old: &'a Rope,
     new: &'a Rope,
     change: Change,
-    /// An item to be read again, and what the aliases mean that it may name.
+    /// An item to be read again, and the meanings of the aliases that it may name.
     stale: Option<(Op, &'a Aliases)>,
 }
 
@@ -290,8 +291,8 @@ impl Edit<'_> {
         graft.finish()
     }
 
-    /// Returns the old items to take over at a place: the first starts at that place, and neither
-    /// they nor what was looked at to find their ends are touched by the change.
+    /// Returns the old items to take over at a place. The first starts at that place, and the
+    /// change touches neither their text nor the text that was read to find their ends.
     fn take(self, ir: &Ir, here: Here) -> Option<Kept> {
         let change = self.change;
         let is_before = here.at < change.start;

@@ -13,7 +13,7 @@ use crate::{Form, Ir, Op, OpKind, Region};
 /// The way in which an old op becomes a new item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// It is the same: only what it holds may differ.
+    /// It is the same: only its contents may differ.
     Same,
     /// It is parsed again.
     Again,
@@ -38,7 +38,7 @@ pub(super) struct Graft<'a> {
     n_again: usize,
     /// The ids of ops that left.
     freed: Vec<Op>,
-    /// Regions whose first item is no more the one that it was.
+    /// Regions whose first item is a different one now.
     begun_anew: FxHashSet<Region>,
     /// The op that is read again though its text is the same.
     stale: Option<Op>,
@@ -221,7 +221,7 @@ impl<'a> Graft<'a> {
         seq::first(self.ir, region).map(|op| self.ir.op(op).kind == OpKind::Label)
     }
 
-    /// Finds what moves, given the old region of each list of parts.
+    /// Finds the items that move, given the old region of each list of parts.
     fn find_moves(
         &self,
         parts: &[RegionPart],
@@ -246,9 +246,9 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Once all is paired: parses anew what is to be, takes what leaves and what moves out of the
-    /// tables of names, and cuts what is taken over out of its sequences. The old sequences are
-    /// whole until then.
+    /// Once all items are paired: parses some of them anew, removes items that leave or move from
+    /// the tables of names, and cuts items that are taken over out of their sequences. The old
+    /// sequences are whole until then.
     pub(super) fn release(&mut self, targets: &[(Option<Region>, &[RegionPart])]) {
         let mut moves = Vec::new();
         for &(region, parts) in targets {
@@ -328,7 +328,7 @@ impl<'a> Graft<'a> {
         self.ir.names.touched.runs.extend(runs);
     }
 
-    /// With all sequences whole again: enters what came into the tables of names, and links.
+    /// With all sequences whole again: enters new items in the tables of names, and links them.
     pub(super) fn finish(self) -> Delta {
         let Self { ir, mut work, moving, mut changed, n_again, freed, run, .. } = self;
         let n_parsed = work.fresh.len();
@@ -360,7 +360,7 @@ impl<'a> Graft<'a> {
 }
 
 impl Ir {
-    /// After what a region holds changed: makes true again what is known of the regions around.
+    /// Updates the sums of the regions around a region whose contents changed.
     pub(super) fn settle(&mut self, region: Region) {
         let mut at = region;
         while let Some(op) = self.region(at).parent {
@@ -370,8 +370,8 @@ impl Ir {
         }
     }
 
-    /// An item came from another region: everything that it and the ops in it use may mean
-    /// something else, and what they define may be defined around it.
+    /// Handles an item that came from another region: names that it and the ops in it use may have
+    /// other definitions, and names that they define may also be defined around it.
     fn retry_inside(&mut self, op: Op, work: &mut LoweringWork, changed: &mut Vec<Op>) {
         changed.push(op);
         for index in 0..self.op(op).operands.len() {
@@ -387,8 +387,8 @@ impl Ir {
     }
 }
 
-/// Links what is fresh and what lost or may have changed its meaning. Returns how many uses were
-/// resolved; the ops concerned are added to `changed`.
+/// Links new ops, and uses that lost their definition or may have another one. Returns the number
+/// of resolved uses; the ops concerned are added to `changed`.
 fn relink(ir: &mut Ir, work: &mut LoweringWork, changed: &mut Vec<Op>) -> usize {
     let mut n_linked = 0;
     for &op in &work.fresh {

@@ -286,7 +286,7 @@ fn a_label_stays_with_the_arguments_that_it_keeps() {
     assert_eq!(counts(&edit(&mut source, at + "bb1(%".len(), 1, "x")), (53, 0, 55));
 }
 
-/// Of three labels each becomes one of two names, with more or less room behind it, in all orders
+/// Each of three labels becomes one of two names, with more or less room behind it, in all orders
 /// of three edits.
 #[test]
 fn labels_of_one_name_are_told_of_after_edits() {

@@ -56,7 +56,8 @@ fn what_is_legal_has_no_problem() {
         "func.func private @g(i32)\nfunc.func @f(%a: i32) { call @g(%a) : (i32) -> () call @g(%a) : (i32) -> () return }",
         "func.func private @g()\nfunc.func @f() { call @g() : () -> () \"a.b\"() : () -> () func.return }",
         "module { func.func @x() { return } module { } module @b {} func.func @y() { return } }",
-        // A name alone in braces is an op, not an attribute, where a word before them says so.
+        // A name alone in braces is an op, not an attribute, if a word before the braces asks for a
+        // region.
         "func.func @f(%i: index, %c: i1) {\n  scf.while : () -> () { scf.condition(%c) } do { scf.yield }\n  scf.index_switch %i case -1 { scf.yield } default { scf.yield }\n  scf.if %c { scf.yield } else { scf.yield }\n  return\n}",
         &value("dense<[[], []]> : tensor<2x0xi32>"),
         &value("dense<1> : tensor<0xi32>"),

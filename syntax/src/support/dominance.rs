@@ -26,14 +26,14 @@ impl DominatorTree {
         self.numbers(node).is_some()
     }
 
-    /// The immediate dominator; none of the entry and of what cannot be reached.
+    /// The immediate dominator; none for the entry and for unreachable nodes.
     pub fn idom(&self, node: usize) -> Option<usize> {
         let (idom, _) = self.nodes.get(node).copied().flatten()?;
         (idom != NONE).then_some(idom as usize)
     }
 
-    /// The number of a node in preorder of the tree, and the one after its subtree; none of what
-    /// cannot be reached.
+    /// The number of a node in preorder of the tree, and the number after its subtree; none for
+    /// unreachable nodes.
     pub fn numbers(&self, node: usize) -> Option<(u32, u32)> {
         self.nodes.get(node).copied().flatten().map(|it| it.1)
     }
@@ -48,8 +48,8 @@ impl DominatorTree {
     }
 }
 
-/// The immediate dominator of each node ([`NONE`] of the entry, node 0) and its numbers in the
-/// tree; `None` of what cannot be reached.
+/// The immediate dominator of each node ([`NONE`] for the entry, node 0) and its numbers in the
+/// tree; `None` for unreachable nodes.
 fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
     if successors.is_empty() {
         return Vec::new();
@@ -110,7 +110,7 @@ fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
             idom[w] = idom[idom[w] as usize];
         }
     }
-    // The numbers of the tree: a dominator comes before what it dominates.
+    // The numbers of the tree: a dominator comes before the nodes that it dominates.
     let mut size = vec![1u32; n_reached];
     for w in (1..n_reached).rev() {
         size[idom[w] as usize] += size[w];

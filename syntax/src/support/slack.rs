@@ -1,27 +1,27 @@
-//! Room in tables: what holds an entry for each op, value or name is made with some to spare, so
-//! that the edit that adds the first one does not move all that are there.
+//! Spare room in tables: a table with an entry for each op, value or name gets some room to spare,
+//! so that the first edit that adds an entry does not move the whole table.
 //!
-//! *Cost.* A table moves when about an eighth of what the text held at first was added, and then
-//! each time its size has doubled. Room that nothing was written to takes no memory on systems that
-//! give pages out when they are touched.
+//! *Cost.* A table moves when its entries have grown by about an eighth since the text was read,
+//! and then each time its size has doubled. Unused room takes no memory on systems that allocate
+//! pages when they are first written.
 
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-/// The room to spare in a table of this many entries.
+/// Number of spare entries in a table of `n` entries.
 fn share(n: usize) -> usize {
     n / 8 + 64
 }
 
-/// Gives a table that is about to hold `n` entries room for some more, if it must move for them.
+/// Reserves room for `n` entries and some spare ones, if the table must move anyway.
 pub fn reserve_with_slack<T>(table: &mut Vec<T>, n: usize) {
     if table.capacity() < n {
         table.reserve(n + share(n) - table.len());
     }
 }
 
-/// Has a table that was filled entry by entry keep some room.
+/// Keeps some room in a table that was filled entry by entry.
 pub(crate) fn keep_slack<T>(table: &mut Vec<T>) {
     let n = table.len();
     if table.capacity() - n < share(n) / 2 {

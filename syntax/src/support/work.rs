@@ -1,7 +1,7 @@
 //! Steps of work, counted in tests: laws about cost hold on every machine.
 
 thread_local! {
-    /// Tokens asked for, bytes of bodies looked at, uses resolved.
+    /// Tokens asked for, bytes of bodies read, uses resolved.
     static N: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 

@@ -48,7 +48,7 @@ static SINGLE: [TokenKind; 256] = {
     single
 };
 
-/// Most bytes after a token that the lexer reads to find its end.
+/// Maximum number of bytes after a token that the lexer reads to find its end.
 pub(crate) const LOOK_AHEAD: usize = 3;
 
 /// The tokens of a text, with [`TokenKind::Eof`] at the end.
@@ -187,7 +187,7 @@ impl Lexer {
                     self.at += 1;
                 }
                 b' ' | b'\t' | 0 => self.at += 1,
-                // A byte order mark at the very start is accepted and says nothing.
+                // A byte order mark at the very start is accepted and has no meaning.
                 0xEF if self.at == 0
                     && self.at_file_start
                     && bytes.starts_with(b"\xEF\xBB\xBF") =>
@@ -314,7 +314,7 @@ fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     let is_split = |at: usize| {
         let behind = &text[at + SPLIT.len()..];
         let is_quoted = at > 0 && behind.starts_with(IR_DUMP);
-        // Of `/// -----`, MLIR would read the first slash.
+        // MLIR would read the first slash of `/// -----` as an error.
         at != 1 && is_over(behind) && !is_quoted
     };
     let mut found = text.windows(SPLIT.len()).enumerate().filter(|it| it.1 == SPLIT);

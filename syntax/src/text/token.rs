@@ -110,7 +110,7 @@ impl Token {
     }
 }
 
-/// A range of bytes that takes only 8 bytes of memory. Its users say what it is relative to.
+/// A range of bytes that takes only 8 bytes of memory. Each user defines its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// First byte.

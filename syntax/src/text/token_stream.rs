@@ -37,8 +37,8 @@ pub(crate) struct TokenStream<'a> {
     piece: usize,
     lexer: Lexer,
     tokens: Vec<Token>,
-    /// For the few tokens whose end was found by looking further than [`LOOK_AHEAD`]: the index,
-    /// and the byte of the document after the last that was looked at.
+    /// For the few tokens whose end was found by reading further than [`LOOK_AHEAD`]: the index,
+    /// and the byte of the document after the last that was read.
     reaches: Vec<(u32, u32)>,
     /// Bytes that were read, dropped ones included.
     n_read: usize,
@@ -80,7 +80,7 @@ impl<'a> TokenStream<'a> {
         &self.text
     }
 
-    /// The tokens of what was read, as far as they were asked for.
+    /// The tokens that were read so far.
     pub(crate) fn tokens(&self) -> &[Token] {
         &self.tokens
     }
@@ -149,7 +149,7 @@ impl<'a> TokenStream<'a> {
         }
     }
 
-    /// Reads on; `false` if there is no more.
+    /// Reads on; `false` at the end.
     fn read(&mut self) -> bool {
         let Some(rope) = self.rope else { return false };
         let from = self.base + self.text.len();

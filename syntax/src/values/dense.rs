@@ -112,7 +112,7 @@ mod tests {
         dense_text(&interner, element, &[texts.len() as u64], &texts)
     }
 
-    /// So many elements, the first and the last as given, the others between them.
+    /// A literal of many elements, the first and the last as given, the others between them.
     fn many(data: TypeData, first: &str, other: &str, last: &str) -> String {
         let mut texts = vec![other; 101];
         (texts[0], texts[100]) = (first, last);

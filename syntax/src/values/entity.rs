@@ -41,7 +41,7 @@ entity!(
     Value, "v"
 );
 entity!(
-    /// A block of a region: its implicit entry, or what follows a label.
+    /// A block of a region: its implicit entry, or the ops after a label.
     Block, "block"
 );
 entity!(

@@ -1,4 +1,4 @@
-//! Float types: what they can hold, and how MLIR prints it.
+//! Float types: their values, and how MLIR prints them.
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -14,23 +14,23 @@ struct Format {
     width: u32,
     /// Number of bits of the significand, with its first one.
     precision: u32,
-    /// The least exponent of a significand from 1 on. The bias is one less than what makes it 0.
+    /// The least exponent of a significand from 1 on. The bias is `1 - least`, except for `FNU`.
     least: i32,
     beyond: Beyond,
 }
 
-/// The values besides numbers, one of which stands for numbers that are too large.
+/// The values besides numbers. Numbers that are too large become one of them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beyond {
-    /// As in IEEE 754: the greatest exponent is that of infinities and of what is no number.
+    /// As in IEEE 754: the greatest exponent encodes infinities and NaN.
     Infinity,
-    /// `FN`: all ones are no number, which is what is too large.
+    /// `FN`: all ones are NaN, and numbers that are too large become NaN.
     AllOnes,
-    /// `FNUZ`: what would be -0 is no number, which is what is too large; 0 has no sign.
+    /// `FNUZ`: the encoding of -0 is NaN, and numbers that are too large become NaN; 0 has no sign.
     MinusZero,
-    /// Nothing: what is too large is the largest number.
+    /// Numbers only: numbers that are too large become the largest number.
     Nothing,
-    /// `FNU`: as `FN`, but an exponent is all there is, without a sign and without 0.
+    /// `FNU`: as `FN`, but with an exponent alone, without a sign and without 0.
     Exponent,
 }
 
@@ -65,7 +65,7 @@ impl Format {
         self.precision - 1
     }
 
-    /// The bit of the sign, or where it would be: what is below it is the size.
+    /// The bit of the sign, or its place if there is none. The bits below it are the size.
     fn sign(self) -> u64 {
         if self.beyond == Beyond::Exponent { 1 << self.width } else { 1 << (self.width - 1) }
     }
@@ -79,7 +79,7 @@ impl Format {
         }
     }
 
-    /// The bits of the nearest number, of two the even one.
+    /// The bits of the nearest number; ties go to the even one.
     fn encode(self, value: f64) -> u64 {
         let is_exponent = self.beyond == Beyond::Exponent;
         let sign = if value.is_sign_negative() && !is_exponent { self.sign() } else { 0 };
@@ -87,10 +87,9 @@ impl Format {
         let exponent = ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(self.least);
         let n_fraction = self.n_fraction();
         let units = (value.abs() / 2f64.powi(exponent - n_fraction as i32)).round_ties_even();
-        // The first bit of the significand makes the exponent one more; so does what is rounded up
-        // to 2.
+        // The first bit of the significand makes the exponent one more; so does rounding up to 2.
         let size = (((exponent - self.least) as u64) << n_fraction).saturating_add(units as u64);
-        // Where there is nothing but an exponent, the first bit does not count.
+        // In a format with an exponent alone, the first bit does not count.
         let size = if is_exponent { size.saturating_sub(1) } else { size };
         let is_beyond = size > self.largest();
         match self.beyond {
@@ -141,7 +140,7 @@ pub(crate) fn float_shape(kind: &str) -> (u32, u32) {
     }
 }
 
-/// A number rounded to what a float type can hold.
+/// A number rounded to a value of a float type.
 pub fn rounded_float(value: f64, kind: &str) -> f64 {
     match Format::of(kind) {
         Some(it) => it.decode(it.encode(value)),
@@ -194,7 +193,7 @@ fn is_exactly(text: &str, value: f64, kind: &str) -> bool {
         let read = text.parse::<f64>();
         return read.is_ok_and(|it| rounded_float(it, kind).to_bits() == value.to_bits());
     }
-    // They hold more than an f64: what is not exact in it is another value.
+    // These types hold more than an f64: a value that is not exact in f64 is another value.
     let (written, exact) = (text.split_once('e'), format!("{value:.1100e}"));
     let (Some((digits, exponent)), Some((all, its))) = (written, exact.split_once('e')) else {
         return false;
@@ -420,7 +419,7 @@ mod tests {
         }
     }
 
-    /// Also what is not quiet, which `arith.extf` leaves alone.
+    /// Signaling NaNs too, which `arith.extf` leaves alone.
     #[test]
     fn all_bits_of_eight_mean_what_is_written_by_them() {
         for kind in

@@ -137,7 +137,7 @@ impl Interner {
         reserve_with_slack(kinds, n);
     }
 
-    /// Spares some room for what edits add.
+    /// Reserves some room for later edits.
     pub(crate) fn keep_slack(&mut self) {
         let Self { text, ends, name_ids, kinds, types, type_ids, attrs, attr_ids, .. } = self;
         let n_bytes = text.len() / 8;
@@ -240,8 +240,8 @@ impl Interner {
         &self.attrs[attr.index()]
     }
 
-    /// The paths of symbols in some attributes, in order. A list that several of them share is
-    /// looked into once, so that this costs what there is of them and not what they stand for.
+    /// The paths of symbols in some attributes, in order. A list that several of them share is read
+    /// once, so the cost is in proportion to the distinct parts.
     pub fn symbols_in(&self, attrs: impl DoubleEndedIterator<Item = Attr>) -> Vec<&[Name]> {
         let mut out: Vec<&[Name]> = Vec::new();
         let mut seen: FxHashSet<Attr> = FxHashSet::default();

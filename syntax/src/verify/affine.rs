@@ -155,7 +155,7 @@ impl Verifier<'_> {
                             let mut values = data.operands.iter().filter_map(|it| it.value);
                             values.all(|it| self.is_valid(scope, it, is_symbol, steps))
                         }
-                        // Newer than LLVM 19: what is computed from symbols is one.
+                        // Newer than LLVM 19: a value computed from symbols is a symbol.
                         kind if kind.is_pure() => {
                             let mut values = data.operands.iter().filter_map(|it| it.value);
                             values.all(|it| {
@@ -357,7 +357,7 @@ impl Verifier<'_> {
             ("lowerBoundsGroups", "groups of lower bounds"),
             ("upperBoundsGroups", "groups of upper bounds"),
         ];
-        // The custom form is held against its bounds where it is read.
+        // The custom form is checked against its bounds when it is read.
         let n_lists = if self.ir.op(op).form == Form::Generic { lists.len() } else { 1 };
         for &(name, what) in &lists[..n_lists] {
             let list = self.ir.attr(op, name).map(|it| self.ir.interner.attr_data(it));

@@ -1,5 +1,5 @@
-//! Rules that only the generic form can break: how many operands, results, regions and successors
-//! an op has, the attributes that it needs, and what these must be.
+//! Rules that only the generic form can break: the numbers of operands, results, regions and
+//! successors, the required attributes, and their values.
 
 use super::Verifier;
 use crate::op_traits::{AttrClass, Count, Presence};
@@ -31,7 +31,7 @@ impl Verifier<'_> {
                 return;
             }
         }
-        // Sizes that are not said are 0.
+        // Sizes that are not given are 0.
         let has_no_groups = |name| name == "operandSegmentSizes" && data.operands.is_empty();
         for attr in spec.attrs.iter().filter(|it| it.presence == Presence::Required) {
             if has_no_groups(attr.name) {

@@ -348,7 +348,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of what is read or written, in generic form.
+    /// Checks the type that is read or written, in generic form.
     fn element(&self, moved: Type, memref: Type) -> Wrong {
         let element = self.ir.interner.element_type(memref);
         if memref == Type::UNKNOWN || !self.clash(moved, element) {
@@ -395,8 +395,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Of `memref.alloc` and `memref.alloca`: as many symbols as the layout takes, and no negative
-    /// alignment.
+    /// Checks that a `memref.alloc` or `memref.alloca` has as many symbols as the layout takes, and
+    /// no negative alignment.
     fn allocated(&self, op: Op, ty: Option<Type>) -> Wrong {
         let n_given = self.segments(op).and_then(|it| it.get(1).copied()).unwrap_or(0);
         if let Some(n) = ty.and_then(|it| self.n_layout_symbols(it)).filter(|it| *it != n_given) {

@@ -65,7 +65,7 @@ impl Verifier<'_> {
             None => operand_for_each_dynamic(&lists, n_given),
         };
         match wrong {
-            // The custom form is held against its bounds where it is read.
+            // The custom form is checked against its bounds when it is read.
             Err((code, message)) if self.ir.op(op).form == Form::Generic => {
                 self.tell(op, code, message);
                 false
@@ -85,7 +85,7 @@ impl Verifier<'_> {
         values.iter().map(|it| interner.int_value(*it)).collect()
     }
 
-    /// Of `memref.subview` and `memref.reinterpret_cast`: offsets, sizes and strides.
+    /// Checks the offsets, sizes and strides of `memref.subview` and `memref.reinterpret_cast`.
     pub(crate) fn slice(&mut self, op: Op) {
         if self.ir.op(op).kind == OpKind::MemrefSubview {
             self.offsets_and_sizes(op);
@@ -202,8 +202,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of `memref.load`, `vector.load` and the like: an index for each dimension of the buffer,
-    /// which is operand `at`.
+    /// Checks that `memref.load`, `vector.load` and the like have an index for each dimension of
+    /// the buffer, which is operand `at`.
     pub(crate) fn an_index_for_each_dimension(&mut self, op: Op, at: usize) {
         let n_given = self.ir.op(op).operands.len() - at - 1;
         let Some(rank) = self.dims(self.operand_type(op, at)).map(<[Dim]>::len) else { return };
@@ -213,7 +213,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of `memref.alloc` and `memref.alloca`: a size for each dimension that is dynamic.
+    /// Checks that a `memref.alloc` or `memref.alloca` has a size for each dynamic dimension.
     pub(crate) fn a_size_for_each_dynamic_dimension(&mut self, op: Op) {
         let Some(&n_given) = self.segments(op).as_ref().and_then(|it| it.first()) else { return };
         let result = self.ir.op(op).results.first().map(|&it| self.value_type(it));
@@ -225,7 +225,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of `memref.assume_alignment`.
+    /// Checks a `memref.assume_alignment`.
     pub(crate) fn alignment(&mut self, op: Op) {
         let value = self.ir.attr(op, "alignment").and_then(|it| self.ir.interner.int_value(it));
         if let Some(it) =
@@ -236,8 +236,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of `memref.collapse_shape` and `memref.expand_shape`: each group of dimensions of the longer
-    /// shape is one dimension of the shorter.
+    /// Checks that each group of dimensions of the longer shape is one dimension of the shorter
+    /// one, in `memref.collapse_shape` and `memref.expand_shape`.
     pub(crate) fn groups_of_dimensions(&mut self, op: Op, expands: bool) {
         if let Err((code, message)) = self.grouped(op, expands) {
             self.tell(op, code, message);

@@ -1,5 +1,5 @@
-//! Ops with regions: how many blocks and which arguments these have, and what flows along the edges
-//! between them.
+//! Ops with regions: the number and the arguments of their blocks, and the values that pass along
+//! the edges between them.
 //!
 //! As in the real tools all problems are reported at the name of the op that holds the regions.
 

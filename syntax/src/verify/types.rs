@@ -280,7 +280,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Of one type, but for sizes that are not known.
+    /// Returns true if two types are the same, except for sizes that are not known.
     fn is_compatible(&self, a: Type, b: Type) -> bool {
         let interner = &self.ir.interner;
         if !self.clash(a, b) {

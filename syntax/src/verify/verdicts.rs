@@ -35,15 +35,15 @@ use crate::{Delta, Ir, Name, Op, OpKind, Region, Traits, Type};
 /// Minimum number of items that a thread verifies.
 const SHARE: usize = 4096;
 
-/// The verdict on each op with a problem, and what they rest on.
+/// The verdict on each op with a problem, and the facts that the verdicts depend on.
 #[derive(Debug, Default)]
 pub(crate) struct Verdicts {
     of_ops: FxHashMap<Op, Verdict>,
-    /// Of each region with several blocks.
+    /// The dominators of each region with several blocks.
     flows: FxHashMap<Region, RegionDominators>,
     /// The definition of each symbol, as its users see it.
     callees: FxHashMap<(Region, Name), Callee>,
-    /// There may be an op that reads how an index is computed: there was one.
+    /// True if there may be an op that reads how an index is computed: there was one.
     reads_indices: bool,
 }
 
@@ -89,7 +89,7 @@ impl Verdicts {
         self.of_ops.iter().map(|(op, verdict)| (*op, verdict))
     }
 
-    /// Verifies again what an edit may have changed. Returns how many items that were.
+    /// Verifies the items that an edit may have affected. Returns their number.
     pub(crate) fn update(&mut self, ir: &Ir, delta: &Delta, touched: &Touched) -> usize {
         for op in &delta.removed {
             self.of_ops.remove(op);

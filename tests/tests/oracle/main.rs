@@ -81,7 +81,7 @@ struct Probed {
     value: String,
     constant: Constant,
     text: String,
-    /// Of a remainder: the bounds of what is divided and by what.
+    /// The bounds of the dividend and of the divisor, for a remainder.
     operands: Option<(Bounds, Bounds)>,
 }
 

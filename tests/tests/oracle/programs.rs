@@ -46,7 +46,7 @@ struct Writer {
     n: usize,
     /// Number of functions that may be called: the earlier ones.
     n_callees: usize,
-    /// Those in sight, with their types.
+    /// The visible values, with their types.
     scope: Vec<(String, String)>,
     is_main: bool,
 }
@@ -241,7 +241,7 @@ impl Writer {
                     a.clone_from(&b);
                 }
                 let op = self.of(&BINARY);
-                // Of constants an overflow is undefined, and either is right.
+                // An overflow of constants is undefined, and any result is right.
                 let is_open = ["%a", "%b", "%n", "%x"].contains(&a.as_str()) && a != b;
                 let flags = if FLAGGED.contains(&op) && is_open && self.is_main {
                     self.of(&[" overflow<nsw>", " overflow<nuw>", " overflow<nsw, nuw>"])

@@ -41,10 +41,11 @@ pub(in crate::checks) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
-    // Of the module before.
+    // The attributes of the last module, with their ranges.
     let mut known = None;
     for (module, fault) in heir.scheme_faults() {
-        // One that is almost known is reported as that, and a mistake in an entry by its own check.
+        // A key that is close to a known one is reported as misspelled, and a mistake in an entry
+        // by its own check.
         if misspelling::meant(&fault.key, true).is_some()
             || !noisy_heir::entry_faults(program.source(), module).is_empty()
         {
@@ -54,7 +55,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             known = Some((module, attributes::own_attributes(program.source(), module)));
         }
         let own = known.as_ref().and_then(|it| it.1.get(fault.key.as_str()).cloned());
-        // It may be a key within one.
+        // The key may be that of an entry in an attribute.
         let place = own.or_else(|| attributes::own_attribute(program.source(), module, &fault.key));
         let range = place.map_or_else(|| program.ir().head_range(module), |it| it.name);
         out.push(CHECK.at(range, fault.message.clone()));

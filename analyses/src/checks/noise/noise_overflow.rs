@@ -43,7 +43,7 @@ use crate::program::Program;
 use crate::report::diagnostic::{Diagnostic, Related, Repair};
 use noisy_dataflow::flow::{self, Flow};
 
-/// Most later values over the budget that are counted.
+/// Maximum number of later values over the budget that are counted.
 const MAX_LATER: usize = 100;
 /// The most steps of a derivation that are shown.
 const SHOWN: usize = 8;

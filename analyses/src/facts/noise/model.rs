@@ -64,9 +64,9 @@ impl GrowthRule {
 /// The operands or results that carry noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Carriers {
-    /// Those of a noisy type, and those of unknown type.
+    /// The operands or results with a noisy or an unknown type.
     ByType,
-    /// Those at these indices.
+    /// The operands or results at these indices.
     These(u64),
 }
 
@@ -109,7 +109,7 @@ impl NoiseModel {
     /// The model of the MLIR tutorial's `noisy` dialect: fresh 12, budget 26.
     pub fn tutorial() -> Self {
         let spec = ModelSpec::default();
-        // The built-in description is valid (a test says so); without rules every op would be
+        // The built-in description is valid, which a test checks; without rules every op would be
         // unknown.
         Self::new(&spec).unwrap_or_else(|_| Self::empty(&spec))
     }

@@ -96,8 +96,8 @@ pub struct Request<'a> {
     pub copies: usize,
 }
 
-/// Most copies of a function that are kept apart while they are not too large together: a call in
-/// an unrolled loop has one per iteration.
+/// Maximum number of copies of a function that are kept apart while they are not too large
+/// together: a call in an unrolled loop has one per iteration.
 pub const MOST_COPIES: usize = 1024;
 
 /// The placement problem of some functions.

@@ -194,12 +194,12 @@ struct NewNames<'a> {
 }
 
 impl NewNames<'_> {
-    /// Of a value where no group says otherwise.
+    /// The name of a value outside of groups.
     fn of(&self, value: Value) -> String {
         self.named(None, value)
     }
 
-    /// Of a value in a group of its uses.
+    /// The name of a value in a group of its uses.
     fn in_group(&self, group: usize, value: Value) -> String {
         self.named(Some(group), value)
     }

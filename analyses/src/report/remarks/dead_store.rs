@@ -16,7 +16,7 @@ use super::buffers::{self, Private};
 use crate::facts::effects::{Access, accesses};
 use crate::facts::values::{int_of, operand};
 
-/// Adds the stores of a function that nothing reads; how many ops were looked at.
+/// Adds the stores of a function that nothing reads. Returns the number of ops that were visited.
 pub(super) fn find(ir: &Ir, function: Op, ops: &[Op], out: &mut Vec<(Op, Remark)>) -> usize {
     let mut search = Search { ir, private: buffers::private(ir, ops), out, n_visits: 0 };
     for &(_, region) in &ir.op(function).regions {

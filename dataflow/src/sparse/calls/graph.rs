@@ -41,7 +41,7 @@ type Callees = SmallVec<[u32; 4]>;
 /// A unit on the path of the depth-first search.
 struct PathStep {
     unit: usize,
-    /// Number of its callees that were looked at.
+    /// Number of its callees that were visited.
     n_seen: usize,
 }
 

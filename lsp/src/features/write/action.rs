@@ -15,11 +15,11 @@ use crate::features::write::refactor::{self, Refactoring};
 /// The diagnostics that are repaired.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Scope {
-    /// Those of one function: its first byte, and its name.
+    /// The diagnostics of one function: its first byte, and its name.
     Function(usize, String),
-    /// All.
+    /// All diagnostics.
     File,
-    /// Those of one code.
+    /// The diagnostics of one code.
     Code(String),
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct RepairRequest {
 }
 
 impl RepairRequest {
-    /// A repair that removes no `reduce_noise` unless the settings say so.
+    /// A repair that removes `reduce_noise` only if the settings allow it.
     pub(crate) fn of(scope: Scope) -> Self {
         Self { scope, anew: false, rewrites: false }
     }

@@ -108,8 +108,8 @@ struct Live {
 enum Inside {
     /// All: an op around them is of an unknown kind.
     All,
-    /// Those that other tables, or others than this program, may refer to. The flag says if other
-    /// tables may.
+    /// Symbols that other tables, or other programs, may refer to. The flag is true if other tables
+    /// may.
     Visible(bool),
 }
 

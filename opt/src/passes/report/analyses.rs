@@ -161,7 +161,7 @@ impl Trees<'_> {
     }
 }
 
-/// Most blocks for which the dominance of all pairs is printed.
+/// Maximum number of blocks for which the dominance of all pairs is printed.
 const MOST_BLOCKS: usize = 1000;
 
 fn dominance(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {

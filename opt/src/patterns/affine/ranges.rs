@@ -9,7 +9,7 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use super::maps::{Applied, applied, exprs, with_exprs};
 use crate::rewrite::constants::int_of;
 
-/// Most enclosing loops that are followed for divisors of bounds.
+/// Maximum number of enclosing loops that are followed for divisors of bounds.
 const MOST_LOOPS: usize = 8;
 
 /// The least and the greatest value, if known.

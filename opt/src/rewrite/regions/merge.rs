@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Rewriter, forwarded_kind};
 
-/// Most rounds: blocks may become equal when their successors are merged.
+/// Maximum number of rounds: blocks may become equal when their successors are merged.
 const MOST_ROUNDS: usize = 10;
 
 /// Merges blocks of a region with equal ops and ends. Blocks whose values others use, or that

@@ -35,27 +35,27 @@ impl std::fmt::Debug for Syntax {
 /// The operands and results that a written type belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bind {
-    /// Of all operands and of the single result.
+    /// The type of all operands and of the single result.
     All,
-    /// Of all operands.
+    /// The type of all operands.
     Operands,
-    /// Of all operands and of all `n` results.
+    /// The type of all operands and of all `n` results.
     AllAnd(u8),
-    /// Of one operand.
+    /// The type of one operand.
     Operand(u8),
-    /// Of operand 0 and of the single result.
+    /// The type of operand 0 and of the single result.
     FirstAndResult,
-    /// Of the single result.
+    /// The type of the single result.
     Result,
-    /// Of the next result.
+    /// The type of the next result.
     NextResult,
     /// A shaped type of one operand; the single result is its element.
     ElementOf(u8),
     /// A shaped type of operand 1; operand 0 is its element.
     StoreTo,
-    /// Of all operands; the single result is `i1`, shaped alike.
+    /// The type of all operands; the single result is `i1`, with the same shape.
     Compared,
-    /// Of the operand and, if there is one, of the result.
+    /// The type of the operand and, if there is one, of the result.
     Assumed,
 }
 

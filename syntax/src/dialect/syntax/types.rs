@@ -1,5 +1,5 @@
-//! The syntax of types: whose they are when they are read, and what they must agree with to be
-//! written.
+//! The syntax of types: the values that a written type belongs to, and the types that must agree to
+//! be written once.
 
 use super::element::{Bind, Element, Syntax};
 use crate::grammar::reader::{Reader, Res};

@@ -1,4 +1,4 @@
-//! An item that takes the place of an op that is alike: the op stays, with what of it is the same.
+//! An item that takes the place of a similar op: the op stays, and only its differences change.
 
 use smallvec::SmallVec;
 

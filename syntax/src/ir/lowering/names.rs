@@ -64,7 +64,7 @@ impl Ir {
     /// sequence.
     pub(crate) fn add_mentions(&mut self, op: Op) {
         self.add_symbols(op);
-        // In textual order what defines an alias has entered it before the next item was read.
+        // In textual order the definition of an alias was entered before the next item was read.
         if !self.names.in_order {
             self.define_alias(op);
         }
@@ -77,7 +77,7 @@ impl Ir {
         self.remove_aliases(op);
     }
 
-    /// Links what a new op uses.
+    /// Links the operands and successors of a new op.
     pub(crate) fn link(&mut self, op: Op) {
         for index in 0..self.op(op).operands.len() {
             self.link_use((op, index as u32));
@@ -178,7 +178,7 @@ impl Ir {
         self.add_mentions(op);
     }
 
-    /// Takes an op and all that it holds out of the IR, but for its place in its sequence.
+    /// Removes an op and its contents from the IR, except from its sequence.
     pub(crate) fn remove(&mut self, op: Op, work: &mut LoweringWork) {
         for (_, region) in std::mem::take(&mut self.ops[op.index()].regions) {
             for item in self.not_kept(region, &work.kept) {

@@ -1,5 +1,5 @@
-//! The trees that the grammar of `values.rs` makes: what is written, before it means anything. They
-//! borrow the text.
+//! The trees that the grammar of `values.rs` creates: the text as it is written, without its
+//! meaning. They borrow the text.
 
 use super::words::Word;
 

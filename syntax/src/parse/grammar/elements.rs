@@ -1,4 +1,4 @@
-//! Numbers held against their types, and the literals of dense elements.
+//! Checks of numbers against their types, and the literals of dense elements.
 
 use super::ast::{Literal, Number};
 use super::reader::{Reader, Res};
@@ -312,7 +312,7 @@ fn blob(
     dense_text(reader.env.interner, element, sizes, &texts)
 }
 
-/// `sparse<indices, values>`, as written but for blanks.
+/// `sparse<indices, values>`, as written except for blanks.
 pub(super) fn sparse(both: Option<&(Literal<'_>, Literal<'_>)>) -> String {
     let mut out = "sparse<".to_owned();
     if let Some((indices, values)) = both {

@@ -68,8 +68,8 @@ impl Reader<'_, '_> {
                 self.at += 1;
                 Err(self.expected("'=' in alias definition"))
             }
-            // As the real tools do, from the end of what stands before; but to the end of what
-            // cannot be one, lines below.
+            // The range starts at the end of the token before, as in the real tools. It ends at the
+            // end of the current token, which may be lines below.
             kind if kind != TokenKind::Error && self.token().at_line_start => {
                 let span = match kind {
                     // The name of a result is missing.
@@ -169,7 +169,7 @@ impl Reader<'_, '_> {
             return Err(self.expected("'=' in alias definition"));
         }
         self.bump();
-        // Known even if what it stands for cannot be read.
+        // The alias is known even if its value cannot be read.
         self.out.alias = Some(match kind {
             OpKind::TypeAlias => Alias::Type(Type::UNKNOWN),
             _ => Alias::Attr(Attr::UNKNOWN),
@@ -406,8 +406,8 @@ impl Reader<'_, '_> {
         Ok(attr)
     }
 
-    /// `<{..}>`: of an op whose attributes are known, those that it has (what is a property differs
-    /// between versions); the others mean nothing.
+    /// Adds `<{..}>`. For an op whose attributes are known, only those that it has are kept (the
+    /// properties differ between versions); the others have no meaning.
     fn add_properties(&mut self, dict: Attr) {
         let kind = self.out.kind;
         self.add_dict(dict);

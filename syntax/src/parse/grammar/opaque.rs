@@ -56,8 +56,8 @@ impl Reader<'_, '_> {
         let mut depth = 0_usize;
         let is_generic =
             self.out.name.is_some_and(|it| self.env.interner.str(it) == SECRET_GENERIC);
-        // Those of HEIR's that have a custom form list the attributes of operands and results
-        // behind their types.
+        // HEIR's generics in custom form list the attributes of operands and results behind their
+        // types.
         let mut listed = is_generic.then(Listed::default);
         // Their operands, each with its type, are in parentheses.
         let is_wrapped = is_generic && self.peek() == TokenKind::LParen;
@@ -273,7 +273,7 @@ impl Reader<'_, '_> {
         result
     }
 
-    /// Reads something as a guess; what it says of aliases has been said.
+    /// Reads something as a guess, and forgets the problems and uses of aliases that it finds.
     fn guess<T>(&mut self, read: impl FnOnce(&mut Self) -> Res<T>) -> Option<T> {
         let (n_aliases, n_problems) = (self.out.alias_uses.len(), self.out.problems.len());
         let was_quiet = std::mem::replace(&mut self.is_quiet, true);

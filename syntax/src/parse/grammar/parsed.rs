@@ -18,8 +18,8 @@ pub enum Form {
     /// recovery.
     #[default]
     Opaque,
-    /// A known or generic op with a syntax error: what was understood is kept, nothing is concluded
-    /// from the rest.
+    /// A known or generic op with a syntax error: the parts that were understood are kept, nothing
+    /// is concluded from the rest.
     Broken,
 }
 
@@ -142,8 +142,8 @@ pub(crate) struct Parsed {
     pub alias: Option<Alias>,
     /// The aliases that it uses.
     pub alias_uses: Vec<AliasUse>,
-    /// The aliases that were looked up, with what was found, even where another reading was chosen
-    /// in the end; with repetitions.
+    /// The aliases that were looked up, with the results, even where another reading was chosen in
+    /// the end; with repetitions.
     pub(crate) alias_reads: Vec<(Name, Option<Alias>)>,
     /// True if the problem that ended its reading is among [`Self::problems`].
     pub(crate) is_syntax_told: bool,

@@ -23,7 +23,7 @@ pub(crate) struct Reader<'r, 'e> {
     pub(crate) at: usize,
     pub(crate) env: &'r mut Env<'e>,
     pub(crate) out: &'r mut Parsed,
-    /// Problems are not told: what is read is a guess.
+    /// True while a guess is read: problems are not reported.
     pub(crate) is_quiet: bool,
     /// Problems found while nothing was reported.
     pub(crate) n_silenced: usize,

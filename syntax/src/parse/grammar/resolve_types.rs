@@ -1,7 +1,8 @@
 //! Lowers the trees of the grammar to types, attributes and affine maps.
 //!
-//! This is where numbers are held against their types, aliases are looked up and affine expressions
-//! are simplified. Recursion is bounded by the nesting of the text, which `words.rs` has bounded.
+//! This is where numbers are checked against their types, aliases are looked up and affine
+//! expressions are simplified. Recursion is bounded by the nesting of the text, which `words.rs`
+//! has bounded.
 
 use super::Alias;
 use super::ast::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};

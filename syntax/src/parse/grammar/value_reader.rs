@@ -396,7 +396,7 @@ impl Reader<'_, '_> {
         )
     }
 
-    /// `%i, %j` up to the `]`, without any arithmetic: what most accesses are.
+    /// `%i, %j` up to the `]`, without any arithmetic, as in most accesses.
     fn plain_exprs(&mut self) -> Option<(Affine, Vec<super::ParsedOperand>)> {
         let n = self.tokens[self.at..]
             .chunks(2)

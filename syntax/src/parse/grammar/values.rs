@@ -25,7 +25,7 @@ use crate::TokenKind;
 type Extra = extra::Err<SyntaxError>;
 type Production<'a, O> = Boxed<'a, 'a, Words<'a>, O, Extra>;
 
-/// The entry points of the grammar. Each reads a value and lets stand what follows it; it gives the
+/// The entry points of the grammar. Each reads a value, leaves the text after it, and returns the
 /// number of words read.
 #[allow(missing_debug_implementations, reason = "parsers have nothing to show")]
 pub(super) struct Grammar<'a> {

@@ -1,4 +1,4 @@
-//! From tokens to words: what the grammar of values reads.
+//! From tokens to words, which the grammar of values reads.
 //!
 //! A *word* is a token with its text. The words of one value are cut out of the tokens of the op by
 //! counting brackets, without recursion: the grammar of values then never sees more than one value
@@ -99,7 +99,7 @@ pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usiz
         };
         match step {
             ControlFlow::Break(usize::MAX) if open.is_empty() => return Ok(at),
-            // A bracket that closes another kind: the grammar shall see it and say so.
+            // A bracket that closes another kind: the grammar reads it and reports it.
             ControlFlow::Break(usize::MAX) => return Ok(at + 1),
             ControlFlow::Break(end) => return Ok(end),
             ControlFlow::Continue(complete) => is_complete = complete,
@@ -179,8 +179,8 @@ pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize)
     out
 }
 
-/// Splits what follows a dimension, from the `x` at byte `start` on: `x8xf32`. Gives the byte after
-/// it, the next token to read, and the state: in dimensions, after one.
+/// Splits the text after a dimension, from the `x` at byte `start` on: `x8xf32`. Returns the byte
+/// after it, the next token to read, and the state: in dimensions, after one.
 fn split<'a>(
     text: &'a str,
     tokens: &[Token],

@@ -4,8 +4,8 @@ use super::parser::Parser;
 use super::{DIALECT, Shape, may_be_result};
 use crate::{OpKind, Token, TokenKind, namespace};
 
-/// Most tokens of a label that are searched for its colon: some 13,000 arguments. A `^name(` that
-/// is being typed costs no more than that.
+/// Maximum number of tokens of a label that are searched for its colon: some 13,000 arguments. A
+/// `^name(` that is being typed costs no more than that.
 const MAX_LABEL_TOKENS: usize = 1 << 16;
 
 impl Parser<'_, '_> {

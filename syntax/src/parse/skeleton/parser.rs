@@ -14,7 +14,7 @@ pub(super) struct Open {
     pub(super) start: u32,
     /// Start of its first token.
     pub(super) first: u32,
-    /// That token's index; means nothing once there is a region.
+    /// The index of that token; without meaning once there is a region.
     pub(super) first_token: u32,
     pub(super) shape: Shape,
     /// The token of the op name, once seen.
@@ -47,7 +47,7 @@ pub(super) struct Open {
 /// there is none, takes one step.
 #[derive(Debug, Default)]
 pub(super) struct Brackets {
-    /// Each with what `last` was before it.
+    /// Each open bracket with the value that `last` had before it.
     open: Vec<(TokenKind, [u32; 4])>,
     /// Number of brackets that are open up to the last one of each kind: `(`, `[`, `<`, `{`; 0 if
     /// there is none that may be closed. Nothing closes across a `{`.
@@ -97,9 +97,9 @@ impl Brackets {
 pub(super) struct Parser<'a, 't> {
     pub(super) stream: &'a mut TokenStream<'t>,
     pub(super) at: usize,
-    /// The byte of the document after the last that was looked at.
+    /// The byte of the document after the last that was read.
     pub(super) seen: usize,
-    /// So many tokens are counted in `seen`.
+    /// Number of tokens that are counted in `seen`.
     pub(super) n_seen: usize,
     /// Number of the tokens that looked far ahead and are counted in `seen`.
     pub(super) n_reaches: usize,
@@ -117,9 +117,9 @@ pub(super) struct Parser<'a, 't> {
     pub(super) out: &'a mut Skeleton,
 }
 
-/// A run that was told to stop, to be read on: what is open, each item in its last region, and what
-/// is known of it. Only the first item after it may depend on what was known of tokens ahead, and
-/// finds it again.
+/// The state of a run that `take` ended, to be continued: the open items, each in its last region,
+/// and the open brackets. Only the first item after the pause may depend on tokens that were read
+/// ahead, and reads them again.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
     ops: Vec<Open>,
@@ -193,7 +193,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// A token that was not looked at before.
+    /// A token that was not read before.
     fn see(&mut self, index: usize) -> Token {
         let token = self.stream.token(index);
         self.seen = self.seen.max(self.stream.base() + token.end as usize + LOOK_AHEAD);
@@ -208,7 +208,7 @@ impl<'a, 't> Parser<'a, 't> {
         self.token(index).kind
     }
 
-    /// The text of a token that was looked at.
+    /// The text of a token that was read.
     pub(super) fn str(&self, index: usize) -> &str {
         self.word(self.stream.tokens()[index])
     }
@@ -292,7 +292,7 @@ impl<'a, 't> Parser<'a, 't> {
             self.out.roots.push(part);
             return;
         };
-        // Names inside generic ops mean what they mean around them.
+        // Names inside generic ops have the meaning that they have around the op.
         if op.generic {
             op.context_deps |= context_deps & DIALECT;
         }
@@ -424,7 +424,7 @@ impl<'a, 't> Parser<'a, 't> {
             return true;
         }
         if shape == Shape::Resources {
-            // To the closing mark, or to what surely is something else.
+            // To the closing mark, or to a token that surely is something else.
             if self.kind(self.at - 1) == TokenKind::FileMetaClose {
                 return true;
             }
@@ -519,7 +519,8 @@ impl<'a, 't> Parser<'a, 't> {
             op.copied = at + 1;
             token.end
         } else {
-            // The trivia at the end belongs to what is around, or it would be lost with the region.
+            // The trivia at the end belongs to the surrounding text, or it would be lost with the
+            // region.
             op.copied = at;
             trivia
         };

@@ -1,4 +1,4 @@
-//! Ends of blocks, regions and what flows out of them.
+//! Advice on the ends of blocks and regions, and on the values that leave them.
 
 use super::{Adviser, words};
 use crate::verify::END_OF_REGION;

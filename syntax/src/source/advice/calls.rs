@@ -192,7 +192,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes that the function returns what its `return` gives.
+    /// Proposes that the function returns the values of its `return`.
     fn change_signature(&mut self, function: Op) {
         let operands = self.ir.op(self.op).operands.clone();
         let types: Vec<Type> = operands.iter().map(|it| it.ty).collect();

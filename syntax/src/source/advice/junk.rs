@@ -10,7 +10,7 @@ use crate::source::braces::MISSING_BODY;
 use crate::{Op, Region};
 
 impl Adviser<'_> {
-    /// The first character of what is no op, and the rest of its line.
+    /// The first character of text that is no op, and the rest of its line.
     fn first_junk(&self) -> (usize, String) {
         let name = self.ir.name_range(self.op);
         let (start, line) = self.line(name.start);

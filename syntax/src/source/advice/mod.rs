@@ -1,4 +1,4 @@
-//! Advice on problems: what to write instead, where the other place is, and edits that may help.
+//! Advice on problems: a remedy in words, a related place, and edits that may help.
 //!
 //! The parser and the verifier report a problem with a code, a place and one sentence, in words
 //! close to those of the real tools. All else that a user is shown is derived here, from the code,
@@ -134,7 +134,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Adds what every advice has: a subject in the message and a remedy.
+    /// Adds the parts that every advice has: a subject in the message and a remedy.
     fn finish(mut self) -> Advice {
         let name = self.op_name();
         if let Some(message) = words::with_subject(&self.out.message, name.as_deref()) {

@@ -296,7 +296,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes to insert what is expected, alone and with what may follow.
+    /// Proposes to insert the expected text, alone and with text that may follow.
     pub(super) fn missing_pieces(
         &mut self,
         window: &Window,

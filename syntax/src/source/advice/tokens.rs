@@ -82,7 +82,7 @@ impl Adviser<'_> {
         self.window()
     }
 
-    /// Says in which op the token is missing and what is there.
+    /// Adds the op that lacks the token, and the token in its place, to the message.
     fn name_found(&mut self, window: &Window, here: Option<Token>) {
         let place = match (self.op_name(), self.ir.op(self.op).kind) {
             (Some(name), _) => format!(" in `{name}`"),

@@ -12,11 +12,11 @@ const MAX_TRIALS: usize = 256;
 /// Maximum number of problems that are listed for one request: each trial lists those of the text.
 const MAX_LISTED: usize = 200_000;
 
-/// How bad a text is.
+/// The problems of a text.
 #[derive(Clone, Copy)]
 struct Tally {
     n_problems: usize,
-    /// Those that keep others from being found.
+    /// Number of problems that hide others.
     n_blocking: usize,
 }
 

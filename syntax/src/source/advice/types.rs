@@ -1,4 +1,4 @@
-//! Types that clash with what an op takes or gives, and literals that do not fit their types.
+//! Advice on types that clash with those of an op, and on literals that do not fit their types.
 
 use std::ops::Range;
 
@@ -260,7 +260,8 @@ impl Adviser<'_> {
             edits.extend(own.clone().map(|it| (it, text.clone())));
             others.push((format!("Return {other}"), edits));
         }
-        // Another value in the place of a result that has no other use drops what computes it.
+        // If a result has no other use, another value in its place makes the op that computes it
+        // unused.
         let is_dropped = self.ir.value(value).uses.len() == 1
             && matches!(self.ir.value(value).def, Def::Result(..));
         if !is_dropped {

@@ -84,7 +84,7 @@ fn a_key_in_quotes_defines_a_symbol() {
     assert_eq!(Source::new(&text.replace("sym_name", "sym\\5Fname")).problems(), []);
 }
 
-/// Each op of a text: what it says of the resources.
+/// Checks the resources that each op of a text prints.
 #[track_caller]
 fn check_resources(text: &str, expected: &str) {
     for it in printed(text) {

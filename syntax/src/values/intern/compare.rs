@@ -1,4 +1,4 @@
-//! Types that are the same but for blanks that say nothing and the spelling of floats.
+//! Types that are the same except for meaningless blanks and the spelling of floats.
 
 use rustc_hash::FxHashSet;
 
@@ -34,8 +34,8 @@ enum Pair {
     Attrs(Attr, Attr),
 }
 
-/// A comparison of two types. Each method says whether two parts are the same but for what is in
-/// them, and leaves that open.
+/// A comparison of two types. Each method returns true if two parts are the same except for their
+/// contents, which are compared later.
 struct Comparison<'a> {
     interner: &'a Interner,
     open: Vec<Pair>,

@@ -5,8 +5,8 @@ use super::long::Long;
 use super::text::{Text, Types};
 
 impl Text<'_> {
-    /// The definitions of all names that were said and of those that these are made of, each behind
-    /// those that it is made of.
+    /// The definitions of all printed names, and of the names in these definitions. Each comes
+    /// after those that it uses.
     pub(crate) fn long_definitions(&mut self) -> String {
         let body = std::mem::take(&mut self.out);
         let (mut lines, mut parts) = (Vec::new(), Vec::new());

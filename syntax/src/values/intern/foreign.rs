@@ -56,7 +56,7 @@ const ORDER: &[(&str, &[&str])] = &[
 pub(super) fn write(out: &mut String, tool: Tool, text: &str) {
     let name = text.strip_prefix('#').unwrap_or(text);
     let dialect = &name[..name.find(['.', '<']).unwrap_or(name.len())];
-    // Those of `arith` are read in full, and have their spelling.
+    // Types and attributes of `arith` are parsed, and have their own spelling.
     let is_respaced = knows(tool, dialect) && dialect != "arith";
     let Some(open) = text.find('<').filter(|_| is_respaced) else {
         out.push_str(text);

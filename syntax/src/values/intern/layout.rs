@@ -14,8 +14,8 @@ pub struct Layout {
 }
 
 impl Interner {
-    /// The layout of a memref: what is written as `strided<...>`, or rows one after another.
-    /// Nothing of other types, of memrefs without a rank, and where a map says it.
+    /// The layout of a memref: the one written as `strided<...>`, or rows one after another. `None`
+    /// for other types, for memrefs without a rank, and if a map defines the layout.
     pub fn layout(&self, ty: Type) -> Option<Layout> {
         let TypeData::MemRef { dims: Some(dims), rest, .. } = self.type_data(ty) else {
             return None;
@@ -57,8 +57,8 @@ fn strided(inside: &str) -> Option<Layout> {
 
 impl Layout {
     /// The layout of a part: each of its dimensions starts at an offset and goes on by a number of
-    /// steps, where these are known. Nothing times what is unknown is nothing; what exceeds 64 bits
-    /// is unknown.
+    /// steps, where these are known. Zero times an unknown number is zero; numbers over 64 bits are
+    /// unknown.
     #[must_use]
     pub fn part(&self, offsets: &[Option<i64>], steps: &[Option<i64>]) -> Layout {
         let times = |a: Option<i64>, b: Option<i64>| match (a, b) {

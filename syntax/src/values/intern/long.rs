@@ -1,10 +1,10 @@
 //! Names for long types and attributes: `!type3` and `#attr`.
 //!
-//! Aliases of aliases take as much room as they are written with: sixty of them, each made of two
-//! of the one before, are one type of 2^60 parts. Where a print would be out of proportion to the
-//! program with all of them spelled out, whatever is long gets a name, which is defined above the
-//! program. *Cost.* Linear in the types and attributes that are used, each as long as what it is
-//! made of is short.
+//! Aliases of aliases take little room in the text: sixty of them, each made of two of the previous
+//! one, are one type of 2^60 parts. If a print with all of them spelled out would be out of
+//! proportion to the program, long types and attributes get names, which are defined above the
+//! program. *Cost.* Linear in the types and attributes that are used, because the parts of each are
+//! short.
 
 use rustc_hash::FxHashMap;
 
@@ -25,17 +25,17 @@ pub(crate) enum Long {
 #[derive(Debug, Default)]
 pub(crate) struct LongNames {
     pub(super) order: Vec<Long>,
-    /// The places in it; `None` of what is short.
+    /// The indices in `order`; `None` for short types and attributes.
     pub(super) places: FxHashMap<Long, Option<usize>>,
     /// Number of types and of attributes that have names.
     n: [usize; 2],
     pub(super) names: Vec<String>,
-    /// The places of the names that were said since this was emptied.
+    /// The places of the names that were printed since this list was emptied.
     pub(super) said: Vec<usize>,
 }
 
 impl LongNames {
-    /// Gives a name to what is long, and none to what is not.
+    /// Gives a name to a long type or attribute, and none to a short one.
     pub(super) fn add(&mut self, what: Long, is_long: bool) -> Option<usize> {
         let place = is_long.then_some(self.order.len());
         self.places.insert(what, place);

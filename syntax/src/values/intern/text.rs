@@ -83,7 +83,7 @@ pub(crate) struct Text<'a> {
     pub(crate) tool: Option<Tool>,
     /// The aliases that stand for affine maps and sets; `None`: they are spelled out.
     pub(crate) aliases: Option<AliasNames>,
-    /// When this many bytes are written, what is still open is closed and nothing else is begun.
+    /// When this number of bytes is written, open brackets are closed and nothing else is begun.
     limit: usize,
     /// The limit is raised once, in proportion to this number of printed items; `None`: it is
     /// final.
@@ -100,8 +100,8 @@ pub(crate) struct Text<'a> {
 /// A program of at most this number of bytes is never out of proportion to its contents.
 const NEVER_TOO_LONG: usize = 16 << 20;
 
-/// Types and attributes nest so deep where no alias is made of another; what nests deeper is
-/// spelled with names.
+/// Types and attributes nest to this depth if no alias is made of another one; deeper ones are
+/// printed with names.
 const DEEPEST: usize = 512;
 
 /// The numbers that are printed with their types.
@@ -135,7 +135,7 @@ impl<'a> Text<'a> {
         self.n_things = Some(n_things);
     }
 
-    /// From now on, what is longer is cut, in the middle of a string, too: nothing costs much more
+    /// From now on, longer texts are cut, even in the middle of a string: nothing costs much more
     /// than the limit.
     pub(crate) fn limit_to(&mut self, most: usize) {
         self.limit = most;
@@ -155,7 +155,7 @@ impl<'a> Text<'a> {
         self.is_cut
     }
 
-    /// Raises the limit to what is in proportion.
+    /// Raises the limit in proportion to the number of printed items.
     #[cold]
     fn allow(&mut self) {
         if let Some(n) = self.n_things.take() {
@@ -212,7 +212,7 @@ impl<'a> Text<'a> {
         self.cut();
     }
 
-    /// Appends what is written, as far as the limit lets.
+    /// Appends text, up to the limit.
     fn write_within(&mut self, what: std::fmt::Arguments<'_>) {
         if !self.cuts_inside {
             let _ = self.out.write_fmt(what);

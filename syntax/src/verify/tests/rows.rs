@@ -1,4 +1,4 @@
-//! Ops in each form are held against their rows.
+//! Ops in each form are checked against their rows.
 
 use expect_test::expect;
 

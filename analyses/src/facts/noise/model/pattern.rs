@@ -53,7 +53,7 @@ impl Pattern {
 pub(super) fn any(patterns: &[Pattern], interner: &Interner, ty: Type) -> bool {
     match interner.type_data(ty) {
         TypeData::Unknown => false,
-        // The types of dialects are kept as text but for the `!`.
+        // The types of dialects are kept as text without the `!`.
         TypeData::Dialect(name) => {
             let name = interner.str(*name);
             patterns.iter().any(|it| it.fits("!", name))

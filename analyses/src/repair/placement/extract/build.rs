@@ -19,7 +19,8 @@ use noisy_placement::{Bits, Instance, Node, NodeRule, Site};
 
 /// The most nodes of an instance.
 const MAX_NODES: usize = 4_000_000;
-/// Most ops that are visited, in all iterations and copies: most repeated ops may carry no noise.
+/// Maximum number of ops that are visited, in all iterations and copies: most of the repeated ops
+/// may carry no noise.
 const MAX_LOOKED: usize = 2 * MAX_NODES;
 /// The refusal of functions beyond these limits.
 const TOO_LARGE: &str = "the function is too large to optimize";
@@ -74,7 +75,7 @@ pub(super) struct Builder<'a> {
     replace: bool,
     /// The functions that may be changed.
     open: FxHashSet<Op>,
-    /// The functions that are looked into, in textual order.
+    /// The functions that are extracted, in textual order.
     members: Vec<Op>,
     pub is_member: FxHashSet<Op>,
     /// The function that is being built, and whether it may be changed.
@@ -84,7 +85,7 @@ pub(super) struct Builder<'a> {
     pub depth: usize,
     looked: usize,
     pub copies: FxHashMap<Op, Copies>,
-    /// Most copies of a function that are kept apart.
+    /// Maximum number of copies of a function that are kept apart.
     pub most_copies: usize,
     /// The functions whose blocks have weights and whose uses have groups.
     pub prepared: FxHashSet<Op>,

@@ -27,7 +27,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-/// Most iterations of a merged loop, as far as is known.
+/// Maximum number of iterations of a merged loop, as far as is known.
 const MOST_TRIPS: i64 = 1 << 62;
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {

@@ -38,7 +38,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-/// Most ops that are created.
+/// Maximum number of ops that are created.
 const MOST_OPS: usize = 1 << 20;
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {

@@ -96,7 +96,7 @@ const FULL_OR_NOT: PassInfo = PassInfo {
     },
 };
 
-/// Most copied ops in a program.
+/// Maximum number of copied ops in a program.
 const MOST_OPS: usize = 1 << 20;
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {

@@ -38,7 +38,7 @@ const MOST_SHIFT: f64 = 64.0;
 const LARGE: i128 = 32;
 /// Constants with smaller differences are one size and a remainder.
 const NEAR: i128 = 16;
-/// Most dependences for which statements are shifted by sizes.
+/// Maximum number of dependences for which statements are shifted by sizes.
 const MOST_SHIFTED: usize = 120;
 /// Largest program that is solved.
 const MOST_COLUMNS: usize = 12_000;

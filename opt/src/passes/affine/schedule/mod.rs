@@ -109,7 +109,7 @@ fn roots(ir: &Ir, function: Op) -> Vec<Op> {
     all.into_iter().filter(|&it| ir.op(it).kind == OpKind::AffineFor).filter(is_outermost).collect()
 }
 
-/// Most dependences of a nest: a row is an integer program over all of them.
+/// Maximum number of dependences of a nest: a row is an integer program over all of them.
 const MOST_EDGES: usize = 4000;
 
 /// Visits each nest of a function for which a schedule is found.
@@ -134,7 +134,7 @@ fn each_plan(
 }
 
 /// Returns the body of a function with loops. Dependences cover all accesses of a function; if they
-/// are too many, a remark says so.
+/// are too many, a remark reports it.
 fn body(cx: &mut Context<'_>, function: Op) -> Option<Body> {
     if roots(cx.ir, function).is_empty() {
         return None;

@@ -54,16 +54,17 @@ struct Walk<'a> {
     ir: &'a Ir,
     body: &'a Body,
     root: For,
-    /// Most iterations of a small loop.
+    /// Maximum number of iterations of a small loop.
     most_small: i64,
     /// The runs of ops with writes, each with its loops.
     runs: Vec<Vec<Op>>,
 }
 
-/// Most loops around a scheduled statement: the rows of a schedule cost more with each.
+/// Maximum number of loops around a scheduled statement: the rows of a schedule cost more with
+/// each.
 const MOST_DEPTH: usize = 8;
 
-/// Most statements of a nest.
+/// Maximum number of statements of a nest.
 const MOST_STATEMENTS: usize = 40;
 
 /// Returns the nest of a loop, if it is supported. Innermost loops of up to `small` iterations are

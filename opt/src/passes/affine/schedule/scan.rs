@@ -57,7 +57,7 @@ pub(super) struct Sizes {
 
 /// 64-bit elements in a cache line.
 const LINE: i128 = 8;
-/// Most rows of a shadow.
+/// Maximum number of rows of a shadow.
 const MOST_ROWS: usize = 150;
 
 /// Returns loops for a plan. `None` if they are no better than the current ones, or not known to be
@@ -594,7 +594,7 @@ fn inverse(rows: &[Vec<i128>], n: usize) -> Option<(Vec<usize>, Vec<Vec<i128>>)>
     Some((chosen, out))
 }
 
-/// Of rows that differ only by a constant keep the strongest.
+/// Keeps the strongest of rows that differ only by a constant.
 pub(super) fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
     let all = rows.clone();
     rows.into_iter()

@@ -324,7 +324,7 @@ const WORDS: &[&str] = &[
     "a = 1",
 ];
 
-/// The message of the first problem of a text, and what it is about.
+/// The message of the first problem of a text, and the text of its range.
 fn first_problem(text: &str) -> Option<(String, &str)> {
     let (_, range, problem) = crate::Source::new(text).problems().into_iter().next()?;
     Some((problem.message, &text[range]))

@@ -75,10 +75,10 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-/// Most fusions in a function.
+/// Maximum number of fusions in a function.
 const MOST_FUSIONS: usize = 200;
 
-/// Most ops of a block, because all pairs are compared.
+/// Maximum number of ops of a block, because all pairs are compared.
 const MOST_OPS: usize = 2000;
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {

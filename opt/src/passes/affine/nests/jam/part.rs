@@ -124,7 +124,7 @@ pub(super) fn join(ir: &mut Ir, op: noisy_syntax::Op, parts: &[SplitValue]) {
         let Some(name) = &part.name else { continue };
         let readers = ir.value(results[which]).uses.to_vec();
         let mut sum = results[which];
-        // Those of the last copy first, as in upstream.
+        // The values of the last copy come first, as in MLIR.
         for copy in (which + n..results.len()).step_by(n).rev() {
             let new = NewOp::new(name).operands(&[sum, results[copy]]).results(&[ty]);
             let new = ir.insert(new, at);
