@@ -223,9 +223,9 @@ impl<'a> OpTokens<'a> {
         self.own_dicts().flat_map(all).map(|it| it.1)
     }
 
-    /// The attributes of some names behind an opening bracket, the first for each number: `number`
-    /// says that by how many brackets are around and how many commas stand before that are in this
-    /// one alone, or none where none is looked for.
+    /// The attributes of some names behind an opening bracket, the first for each number. `number`
+    /// returns the number of an attribute, from the depth of the brackets around it and the number
+    /// of commas before it directly in this bracket; `None` if the attribute is not wanted.
     fn entries(
         &self,
         open: usize,

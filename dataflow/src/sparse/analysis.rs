@@ -126,8 +126,8 @@ pub trait SparseForward: Debug {
         Self::Fact::unknown()
     }
 
-    /// Returns the lower of a computed fact of a value and what the text or the base says of the
-    /// value.
+    /// Returns the meet of a computed fact of a value and the fact that follows from the text or
+    /// the base.
     fn refine(
         &self,
         _cx: &AnalysisContext<'_, Self::Base>,

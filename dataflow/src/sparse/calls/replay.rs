@@ -4,14 +4,14 @@
 //!
 //! # Law
 //!
-//! The units are gone through as from scratch. When a component is asked for what its next entry
-//! records, the requests of this entry are made again. If they get the same answers, the component
-//! does and answers the same as before, and its functions are not looked at. A context that is
-//! solved already is answered from the transcript. At the first difference the component is
-//! evaluated from its first entry on: with the recorded answers up to the difference, and with new
-//! ones from there on. So evaluating more than necessary is always allowed, and whatever is not
-//! evaluated was compared. A component that the edit touches is evaluated anew, and one with
-//! entries that no ask came to is evaluated up to these entries.
+//! The units are visited in the same order as from scratch. When a component is asked for the
+//! subject of its next entry, the requests of this entry are made again. If they get the same
+//! answers, the component would do and answer the same as before, and its functions are not
+//! visited. A context that is solved already is answered from the transcript. At the first
+//! difference the component is evaluated from its first entry on: with the recorded answers up to
+//! the difference, and with new ones from there on. So evaluating more than necessary is always
+//! allowed, and whatever is not evaluated was compared. A component that the edit touches is
+//! evaluated anew, and one with entries that no ask came to is evaluated up to these entries.
 //!
 //! If calls nest too deep or the budget of a recursion is spent, or if all vectors are joined, the
 //! edit touches all connected units: they are solved as from scratch.

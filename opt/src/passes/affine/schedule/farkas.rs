@@ -227,7 +227,7 @@ pub(super) fn row(
     let n_sizes = if space.by_sizes { builder.sizes.len() } else { 0 };
     let wanted = directions(nest, members, rows, space.may_wait)?;
     if space.may_wait && wanted == directions(nest, members, rows, false)? {
-        // The same program has no solution if no instance may wait.
+        // The program is the same as without waiting, for which there is no solution.
         return None;
     }
     let mut unknowns: Vec<Option<Unknown>> = Vec::new();
