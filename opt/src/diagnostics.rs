@@ -4,9 +4,10 @@
 use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::ops::Range;
 
+use noisy_analyses::report::expectation::Expectations;
 use noisy_syntax::{Ir, Op, floor_char_boundary};
-use regex::Regex;
 
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,39 +182,29 @@ impl Sink {
         self.tell(severity, place_of(ir, op), text);
     }
 
-    /// Compares the diagnostics with the `expected-*` lines of the text. Returns the differences in
-    /// words.
+    /// Compares the diagnostics with the `expected-*` comments of the text. Returns the differences
+    /// in words.
     pub fn unexpected(&self) -> Vec<String> {
-        let (mut wanted, mut wrong) = expected(&self.input.text);
+        let (mut expected, mut wrong) = Expectations::read(&self.input.text);
+        let mut out = Vec::new();
+        let mut tell = |row: usize, why: String| {
+            let line = row + 1 + self.input.first_line;
+            out.push(format!("{}:{line}: error: {why}", self.input.file));
+        };
         for (severity, line, text) in &self.got {
-            let hit = wanted.iter().position(|it| {
-                it.severity == *severity
-                    && (it.line.is_none() || line.is_none() || it.line == *line)
-                    && it.matches(text)
-            });
-            match hit {
-                Some(at) => {
-                    wanted.remove(at);
-                }
-                None if *severity == Severity::Note => {}
-                None => wrong.push(format!(
-                    "{}:{}: error: unexpected {}: {text}",
-                    self.input.file,
-                    line.unwrap_or(0) + self.input.first_line,
-                    severity.text()
-                )),
+            let row = line.map(|it| it - 1);
+            if let Err((place, why)) = expected.meet(severity.text(), row, text)
+                && *severity != Severity::Note
+            {
+                let of_place = |it: Range<usize>| self.input.place(it.start).0 - 1;
+                tell(place.map(of_place).or(row).unwrap_or(0), why);
             }
         }
-        for it in wanted {
-            wrong.push(format!(
-                "{}:{}: error: expected {} \"{}\" was not produced",
-                self.input.file,
-                it.line.unwrap_or(0) + self.input.first_line,
-                it.severity.text(),
-                it.text
-            ));
+        wrong.extend(expected.unmet());
+        for (range, why) in wrong {
+            tell(self.input.place(range.start).0 - 1, why);
         }
-        wrong
+        out
     }
 }
 
@@ -227,84 +218,6 @@ pub fn place_of(ir: &Ir, op: Op) -> Option<usize> {
         at = ir.parent_op(it);
     }
     None
-}
-
-struct Expected {
-    severity: Severity,
-    /// The line in the part; `None`: anywhere.
-    line: Option<usize>,
-    text: String,
-    regex: Option<Regex>,
-}
-
-impl Expected {
-    fn matches(&self, text: &str) -> bool {
-        match &self.regex {
-            Some(regex) => regex.is_match(text),
-            None => text.contains(&self.text),
-        }
-    }
-}
-
-/// Returns the `expected-*` lines of a text, and errors in them.
-fn expected(text: &str) -> (Vec<Expected>, Vec<String>) {
-    const LINE: &str = r"expected-(error|note|remark|warning)(-re)? *(?:@([+-][0-9]+|above|below|unknown))? *\{\{(.*)\}\}$";
-    let line_of = Regex::new(LINE).expect("the pattern is a regular expression");
-    let (mut out, mut wrong) = (Vec::new(), Vec::new());
-    // The last line without an expectation, and the expectations that wait for the next such line.
-    let mut last = 0;
-    let mut waiting: Vec<usize> = Vec::new();
-    for (n, line) in text.lines().enumerate() {
-        let n = n + 1;
-        let Some(found) = line_of.captures(line.trim_end()) else {
-            for at in waiting.drain(..) {
-                let it: &mut Expected = &mut out[at];
-                it.line = Some(n);
-            }
-            last = n;
-            continue;
-        };
-        let severity = match &found[1] {
-            "error" => Severity::Error,
-            "note" => Severity::Note,
-            "remark" => Severity::Remark,
-            _ => Severity::Warning,
-        };
-        let text = found[4].to_owned();
-        let regex = found.get(2).map(|_| Regex::new(&pattern(&text)));
-        let regex = match regex.transpose() {
-            Ok(regex) => regex,
-            Err(error) => {
-                wrong.push(format!("line {n}: error: invalid regular expression: {error}"));
-                None
-            }
-        };
-        let line = match found.get(3).map(|it| it.as_str()) {
-            None => Some(n),
-            Some("unknown") => None,
-            Some("above") => Some(last),
-            Some("below") => {
-                waiting.push(out.len());
-                Some(n)
-            }
-            Some(by) => by.parse::<isize>().ok().and_then(|by| n.checked_add_signed(by)),
-        };
-        out.push(Expected { severity, line, text, regex });
-    }
-    (out, wrong)
-}
-
-/// Converts `text {{regex}} text` to a regular expression.
-fn pattern(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((plain, behind)) = rest.split_once("{{") {
-        out += &regex::escape(plain);
-        let (inside, behind) = behind.split_once("}}").unwrap_or((behind, ""));
-        out += &format!("({inside})");
-        rest = behind;
-    }
-    out + &regex::escape(rest)
 }
 
 #[cfg(test)]

@@ -2,4 +2,5 @@
 
 pub mod diagnostic;
 pub mod diff;
+pub mod expectation;
 pub(crate) mod remarks;

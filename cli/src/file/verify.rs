@@ -1,17 +1,9 @@
 //! `--verify-diagnostics`: compares diagnostics with the expectations in comments, in the grammar
 //! of `mlir-opt`.
 //!
-//! ```mlir
-//! // expected-error@below {{noise 48 exceeds}}
-//! %2 = noisy.mul %1, %1 : !noisy.i32  // expected-note {{24 + 24}}
-//! ```
-//!
-//! The grammar is that of MLIR's `SourceMgrDiagnosticVerifierHandler`:
-//! `expected-(error|warning|remark|note)`, `-re` for a text with regular expressions in `{{}}`,
-//! then `@+1`, `@-1`, `@above`, `@below` or `@unknown`, then `{{text}}` at the end of the line. The
-//! text may be any part of the message. An expectation may be met more than once, and every error
-//! and warning must be expected. Infos and hints are remarks, the steps of a chain are notes. Each
-//! program between `// -----` is compared by itself.
+//! The grammar is in [`noisy_analyses::report::expectation`]. Every error and warning must be
+//! expected. Infos and hints are remarks, the steps of a chain are notes. Each program between
+//! `// -----` is compared by itself.
 //!
 //! Messages, their order and the exit code are those of `mlir-opt` 19, which a test compares
 //! (`cli/tests/e2e/expectations.rs`). `docs/checker.md` lists the differences: remarks and notes
@@ -19,59 +11,13 @@
 //! file, not of one program in it.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
+use noisy_analyses::report::expectation::{Expectations, Mismatch};
 use noisy_analyses::{Category, Diagnostic, Document, Severity};
 use noisy_syntax::Op;
-use regex::Regex;
 use ropey::Rope;
 
 use crate::input::args::Verify;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Error,
-    Warning,
-    Remark,
-    Note,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Error => "error",
-            Kind::Warning => "warning",
-            Kind::Remark => "remark",
-            Kind::Note => "note",
-        }
-    }
-}
-
-enum Text {
-    Part(String),
-    Pattern(Regex),
-}
-
-struct Expected {
-    kind: Kind,
-    /// Line in the file, from 0; `None` for a diagnostic without a position, which this checker
-    /// never reports.
-    row: Option<usize>,
-    text: Text,
-    written: String,
-    /// Range of `expected-...`, in bytes.
-    range: Range<usize>,
-    is_met: bool,
-}
-
-impl Expected {
-    fn fits(&self, message: &str) -> bool {
-        match &self.text {
-            Text::Part(part) => message.contains(part.as_str()),
-            Text::Pattern(pattern) => pattern.is_match(message),
-        }
-    }
-}
 
 /// Mismatches, as errors at their ranges, program by program.
 pub(crate) fn verify(document: &Document, found: &[Diagnostic], which: Verify) -> Vec<Diagnostic> {
@@ -110,142 +56,39 @@ fn compare(
     program: Range<usize>,
     found: &[Diagnostic],
     which: Verify,
-    wrong: &mut Vec<Wrong>,
+    wrong: &mut Vec<Mismatch>,
 ) {
-    let mut expected = expectations(text, program, wrong);
+    let (first_byte, first_row) = (program.start, text.byte_to_line(program.start));
+    let (mut expected, invalid) = Expectations::read(&text.byte_slice(program).to_string());
+    let in_file = |range: Range<usize>| first_byte + range.start..first_byte + range.end;
+    wrong.extend(invalid.into_iter().map(|(range, why)| (in_file(range), why)));
+    let row = |range: &Range<usize>| {
+        let row = text.byte_to_line(range.start.min(text.len_bytes()));
+        // A step of a chain may be in an earlier program.
+        Some(row.checked_sub(first_row).unwrap_or(usize::MAX))
+    };
     for it in found {
         let kind = match it.severity {
-            Severity::Error => Kind::Error,
-            Severity::Warning => Kind::Warning,
-            Severity::Info | Severity::Hint => Kind::Remark,
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info | Severity::Hint => "remark",
         };
         // Tests of MLIR are written in its words.
         let wording = it.mlir_wording.as_deref();
-        let is_met =
-            wording.is_some_and(|said| meet(&mut expected, text, &it.range, kind, said).is_ok());
+        let is_met = wording.is_some_and(|said| expected.meet(kind, row(&it.range), said).is_ok());
         if !is_met
-            && let Err(why) = meet(&mut expected, text, &it.range, kind, &it.message)
+            && let Err((place, why)) = expected.meet(kind, row(&it.range), &it.message)
             && which == Verify::All
-            && kind != Kind::Remark
+            && kind != "remark"
         {
-            wrong.push(why);
+            wrong.push((place.map_or_else(|| it.range.clone(), in_file), why));
         }
         for it in &it.related {
             // NB notes need not be expected.
-            let _ = meet(&mut expected, text, &it.range, Kind::Note, &it.message);
+            let _ = expected.meet("note", row(&it.range), &it.message);
         }
     }
-    for it in expected.iter().filter(|it| !it.is_met) {
-        let why = format!("expected {} \"{}\" was not produced", it.kind.name(), it.written);
-        wrong.push((it.range.clone(), why));
-    }
-}
-
-/// A mismatch: range and message.
-type Wrong = (Range<usize>, String);
-
-/// Marks the expectation that a diagnostic meets; otherwise returns the message of the mismatch.
-fn meet(
-    expected: &mut [Expected],
-    text: &Rope,
-    range: &Range<usize>,
-    kind: Kind,
-    message: &str,
-) -> Result<(), Wrong> {
-    let row = text.byte_to_line(range.start.min(text.len_bytes()));
-    let mut near = None;
-    for it in expected.iter_mut().filter(|it| it.row == Some(row) && it.fits(message)) {
-        if it.kind == kind {
-            it.is_met = true;
-            return Ok(());
-        }
-        near = Some((it.kind, it.range.clone()));
-    }
-    let kind = kind.name();
-    Err(match near {
-        Some((near, place)) => {
-            let near = near.name();
-            (place, format!("'{kind}' diagnostic emitted when expecting a '{near}'"))
-        }
-        None => (range.clone(), format!("unexpected {kind}: {message}")),
-    })
-}
-
-/// The expectations in the comments of a program.
-fn expectations(text: &Rope, program: Range<usize>, wrong: &mut Vec<Wrong>) -> Vec<Expected> {
-    // The pattern is a constant that a test compiles.
-    static GRAMMAR: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"expected-(error|note|remark|warning)(-re)? *(@([+-][0-9]+|above|below|unknown))? *\{\{(.*)\}\}$").ok()
-    });
-    let mut out: Vec<Expected> = Vec::new();
-    let first = text.byte_to_line(program.start);
-    // Expectations that wait for the next line without one, and the last such line.
-    let (mut below, mut last_other) = (Vec::new(), first);
-    let mut start = program.start;
-    for (line, row) in text.byte_slice(program).lines().zip(first..) {
-        let line = line.to_string();
-        let found = GRAMMAR.as_ref().and_then(|it| it.captures(line.trim_end()));
-        let at = start;
-        start += line.len();
-        let Some(found) = found else {
-            for it in below.drain(..) {
-                let it: &mut Expected = &mut out[it];
-                it.row = Some(row);
-            }
-            last_other = row;
-            continue;
-        };
-        let range = found.get(0).map_or(at..at, |it| at + it.start()..at + it.end());
-        let kind = match &found[1] {
-            "error" => Kind::Error,
-            "warning" => Kind::Warning,
-            "remark" => Kind::Remark,
-            _ => Kind::Note,
-        };
-        let written = found[5].to_owned();
-        let content = if found.get(2).is_some() {
-            match pattern(&written) {
-                Ok(pattern) => Text::Pattern(pattern),
-                Err(why) => {
-                    wrong.push((range, why));
-                    continue;
-                }
-            }
-        } else {
-            Text::Part(written.clone())
-        };
-        let place = match found.get(4).map(|it| it.as_str()) {
-            None => Some(row),
-            Some("above") => Some(last_other),
-            Some("below") => {
-                below.push(out.len());
-                // `None` if no such line follows.
-                None
-            }
-            Some("unknown") => None,
-            Some(offset) => offset.parse().ok().and_then(|it| row.checked_add_signed(it)),
-        };
-        out.push(Expected { kind, row: place, text: content, written, range, is_met: false });
-    }
-    out
-}
-
-/// A text with regular expressions in `{{}}`.
-fn pattern(text: &str) -> Result<Regex, String> {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("{{") {
-        let Some((inside, after)) = after.split_once("}}") else {
-            return Err("found start of regex with no end '}}'".to_owned());
-        };
-        out.push_str(&regex::escape(before));
-        out.push_str(&format!("({inside})"));
-        rest = after;
-    }
-    out.push_str(&regex::escape(rest));
-    Regex::new(&out).map_err(|it| {
-        format!("invalid regex: {}", it.to_string().lines().last().unwrap_or_default())
-    })
+    wrong.extend(expected.unmet().map(|(range, why)| (in_file(range), why)));
 }
 
 #[cfg(test)]
