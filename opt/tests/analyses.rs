@@ -1,8 +1,6 @@
 //! Shared analyses: kept while they are preserved, and compared with the program if that is
 //! checked.
 
-mod tool;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use noisy_opt::actions::Actions;
@@ -16,7 +14,6 @@ use noisy_opt::rewrite::nested;
 use noisy_opt::timing::Timing;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Ir, Op, Source};
-use tool::{file, run};
 
 /// The number of ops, and how often it was counted.
 struct Count(usize);
@@ -117,75 +114,4 @@ fn an_analysis_is_kept_until_a_pass_near_it_changes_something_and_who_lies_is_fo
         );
     }
     assert_eq!(told(&[lies], true).0, Vec::<String>::new());
-}
-
-const BLOCKS: &str = "func.func private @never() attributes {tag = \"never\"} {
-  return
-}
-func.func @f(%c: i1) -> i32 attributes {tag = \"f\"} {
-  %t = arith.constant true
-  %x = arith.constant 1 : i32
-  %r = scf.if %t -> i32 {
-    scf.yield {tag = \"taken\"} %x : i32
-  } else {
-    scf.yield %x : i32
-  } {tag = \"if\"}
-  cf.cond_br %c, ^bb1, ^bb2
-^bb1:
-  cf.cond_br %t, ^bb3, ^bb2
-^bb2:
-  return %r : i32
-^bb3:
-  return %x : i32
-^bb4:
-  return %x : i32
-}
-";
-
-/// The output of mlir-opt 19.
-const DEAD_CODE: &str = "never:
- region #0
-  ^bb0 = dead
-op_preds: (all) predecessors:
-
-taken:
-if:
- region #0
-  ^bb0 = live
-region_preds: (all) predecessors:
-  %0 = scf.if %true -> (i32) {
-  scf.yield {tag = \"taken\"} %c1_i32 : i32
-} else {
-  scf.yield %c1_i32 : i32
-} {tag = \"if\"}
-
- region #1
-  ^bb0 = dead
-op_preds: (all) predecessors:
-  scf.yield {tag = \"taken\"} %c1_i32 : i32
-
-f:
- region #0
-  ^bb0 = live
-  ^bb1 = live
-   from ^bb0 = live
-  ^bb2 = live
-   from ^bb1 = dead
-   from ^bb0 = live
-  ^bb3 = live
-   from ^bb1 = live
-  ^bb4 = dead
-op_preds: predecessors:
-
-";
-
-#[test]
-fn live_blocks_and_ways_into_them_are_printed_as_upstream_prints_them() {
-    let input = file("dead-code.mlir", BLOCKS);
-    let output = run(&["-test-dead-code-analysis"], &input);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), DEAD_CODE);
-    // The facts are those that the pass before found, and the analysis leaves them as they were.
-    let output = run(&["-test-dead-code-analysis", "-test-dead-code-analysis"], &input);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), DEAD_CODE.repeat(2));
-    let _ = std::fs::remove_file(input);
 }

@@ -25,32 +25,22 @@ const OPTIONS: &[OptionInfo] = &[
     },
 ];
 
-pub(crate) const PASSES: &[PassInfo] = &[
-    PassInfo {
-        name: "composite-fixed-point-pass",
-        class: "CompositeFixedPointPass",
-        anchor: None,
-        summary: "Composite fixed point pass",
-        options: OPTIONS,
-        run: |cx, op, options| {
-            let name = options.text("name").to_owned();
-            let max = options.int("max-iterations").unwrap_or(10);
-            let around = cx.actions.pass().to_owned();
-            if cx.actions.begins_pass(&name, cx.ir, op) {
-                cx.actions.ends_pass(&around);
-            }
-            fixed_point(cx, op, &name, options.text("pipeline"), max)
-        },
+pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "composite-fixed-point-pass",
+    class: "CompositeFixedPointPass",
+    anchor: None,
+    summary: "Composite fixed point pass",
+    options: OPTIONS,
+    run: |cx, op, options| {
+        let name = options.text("name").to_owned();
+        let max = options.int("max-iterations").unwrap_or(10);
+        let around = cx.actions.pass().to_owned();
+        if cx.actions.begins_pass(&name, cx.ir, op) {
+            cx.actions.ends_pass(&around);
+        }
+        fixed_point(cx, op, &name, options.text("pipeline"), max)
     },
-    PassInfo {
-        name: "test-composite-fixed-point-pass",
-        class: "TestCompositePass",
-        anchor: None,
-        summary: "Test composite pass",
-        options: &[],
-        run: |cx, op, _| fixed_point(cx, op, "TestCompositePass", "any(canonicalize,cse)", 10),
-    },
-];
+}];
 
 /// Runs a pipeline on an op until it changes nothing.
 fn fixed_point(

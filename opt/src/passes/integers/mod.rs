@@ -1,6 +1,5 @@
 //! Passes that use constants and ranges of integers.
 
-pub(crate) mod dead_code;
 pub(crate) mod facts;
 pub(crate) mod int_range;
 pub(crate) mod mul_to_add;

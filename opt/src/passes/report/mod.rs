@@ -1,5 +1,4 @@
 //! Passes that print analyses or test the driver.
 
-pub(crate) mod analyses;
 pub(crate) mod infrastructure;
 pub(crate) mod printers;

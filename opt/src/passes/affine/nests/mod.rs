@@ -4,7 +4,6 @@ pub(crate) mod coalesce;
 pub(crate) mod fuse;
 pub(crate) mod hoist;
 pub(crate) mod jam;
-pub(crate) mod parametric;
 pub(crate) mod permute;
 pub(crate) mod tile;
 pub(crate) mod unroll;
