@@ -51,58 +51,17 @@ fn none() -> JsonBuffer {
     JsonBuffer::from(b"null".to_vec())
 }
 
-/// A comma and the digits of each number below 1000, the first in the lowest byte, and the number
-/// of their bits.
-static SHORT: [(u32, u8); 1000] = {
-    let mut all = [(b',' as u32, 8); 1000];
-    let mut it = 0;
-    while it < 1000 {
-        let mut unit = if it >= 100 {
-            100
-        } else if it >= 10 {
-            10
-        } else {
-            1
-        };
-        while unit > 0 {
-            let (text, bits) = all[it];
-            all[it] = (text | (b'0' as u32 + (it / unit % 10) as u32) << bits, bits + 8);
-            unit /= 10;
-        }
-        it += 1;
-    }
-    all
-};
-
 /// Some of the numbers, as a JSON array.
 fn add(out: &mut JsonBuffer, data: &Numbers, range: Range<usize>) {
     out.push(b"[");
     for (n, slice) in data.slices(range).filter(|it| !it.is_empty()).enumerate() {
-        let mut text = Vec::with_capacity(3 * slice.len());
-        // Digits that are not in the text yet. They collect in a register, because loading bytes
-        // that were stored one by one is slow.
-        let (mut end, mut bits) = (0u128, 0u32);
-        let flush = |text: &mut Vec<u8>, end: &mut u128, bits: &mut u32| {
-            let len = text.len() + (*bits / 8) as usize;
-            text.extend_from_slice(&end.to_le_bytes());
-            text.truncate(len);
-            (*end, *bits) = (0, 0);
-        };
-        for &number in slice {
-            if let Some(&(digits, n_bits)) = SHORT.get(number as usize) {
-                end |= u128::from(digits) << bits;
-                bits += u32::from(n_bits);
-                if bits > 128 - 32 {
-                    flush(&mut text, &mut end, &mut bits);
-                }
-            } else {
-                flush(&mut text, &mut end, &mut bits);
-                text.extend_from_slice(format!(",{number}").as_bytes());
-            }
-        }
-        flush(&mut text, &mut end, &mut bits);
+        let mut text = serde_json::to_vec(slice).unwrap_or_default();
+        // The bracket at the start becomes the comma between the slices.
+        text.pop();
         if n == 0 {
             text.remove(0);
+        } else {
+            text[0] = b',';
         }
         out.append(text);
     }

@@ -124,18 +124,8 @@ pub(in crate::dialect) const MIN: OpSpec = OpSpec {
     ..OpSpec::PURE
 };
 
-pub(in crate::dialect) const MAX: OpSpec = OpSpec {
-    name: "affine.max",
-    doc: "The largest result of an affine map.",
-    operands: Count::ANY,
-    results: Count::exactly(1),
-    types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
-    attrs: &[AttrSpec::required("map", AttrClass::Map)],
-    speculation: Speculation::Map,
-    rules: Rules { indices: Some(|it, op| it.takes_all(op, 0)), ..Rules::NONE },
-    syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
-    ..OpSpec::PURE
-};
+pub(in crate::dialect) const MAX: OpSpec =
+    OpSpec { name: "affine.max", doc: "The largest result of an affine map.", ..MIN };
 
 pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
     name: "affine.load",
@@ -173,27 +163,18 @@ pub(in crate::dialect) const STORE: OpSpec = OpSpec {
 pub(in crate::dialect) const VECTOR_LOAD: OpSpec = OpSpec {
     name: "affine.vector_load",
     doc: "Reads a vector of a memref at affine indices.",
-    operands: Count::at_least(1),
-    results: Count::exactly(1),
-    types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[]),
-    attrs: &[AttrSpec::required("map", AttrClass::Map)],
-    effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
     rules: Rules {
         types: &[|it, op| it.accessed_as_vector(op, 0)],
         indices: Some(|it, op| it.access_indices(op, 1)),
         ..Rules::NONE
     },
     syntax: &[ACCESS, AttrDict, COLON, TypeOf(Bind::Operand(0)), COMMA, TypeOf(Bind::Result)],
-    ..OpSpec::NONE
+    ..LOAD
 };
 
 pub(in crate::dialect) const VECTOR_STORE: OpSpec = OpSpec {
     name: "affine.vector_store",
     doc: "Writes a vector to a memref at affine indices.",
-    operands: Count::at_least(2),
-    types: TypeRule::new(&[TypeClass::Any, TypeClass::MemRef, TypeClass::Index], &[]),
-    attrs: &[AttrSpec::required("map", AttrClass::Map)],
-    effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
     rules: Rules {
         types: &[|it, op| it.accessed_as_vector(op, 1)],
         indices: Some(|it, op| it.access_indices(op, 2)),
@@ -209,7 +190,7 @@ pub(in crate::dialect) const VECTOR_STORE: OpSpec = OpSpec {
         COMMA,
         TypeOf(Bind::Operand(0)),
     ],
-    ..OpSpec::NONE
+    ..STORE
 };
 
 pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {

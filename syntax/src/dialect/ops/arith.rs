@@ -83,14 +83,8 @@ pub(in crate::dialect) const SUBI: OpSpec = OpSpec {
     ..INT_BINARY
 };
 
-pub(in crate::dialect) const MULI: OpSpec = OpSpec {
-    name: "arith.muli",
-    doc: "Integer multiplication, wrapping.",
-    traits: Traits::COMMUTATIVE,
-    attrs: &[OVERFLOW_FLAGS],
-    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(Bind::All)],
-    ..INT_BINARY
-};
+pub(in crate::dialect) const MULI: OpSpec =
+    OpSpec { name: "arith.muli", doc: "Integer multiplication, wrapping.", ..ADDI };
 
 pub(in crate::dialect) const SHLI: OpSpec = OpSpec {
     name: "arith.shli",
@@ -112,10 +106,8 @@ pub(in crate::dialect) const DIVSI: OpSpec = OpSpec {
 pub(in crate::dialect) const DIVUI: OpSpec = OpSpec {
     name: "arith.divui",
     doc: "Unsigned integer division.",
-    attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
     speculation: Speculation::Divisor,
-    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
-    ..INT_BINARY
+    ..DIVSI
 };
 
 pub(in crate::dialect) const SHRSI: OpSpec = OpSpec {
@@ -411,8 +403,6 @@ pub(in crate::dialect) const SITOFP: OpSpec = OpSpec {
 pub(in crate::dialect) const UITOFP: OpSpec = OpSpec {
     name: "arith.uitofp",
     doc: "Converts an unsigned integer to floating point.",
-    types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FloatLike])
-        .agree(Agreement::Cast(WidthChange::Any)),
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
     syntax: &[
         Operands(1),
@@ -423,7 +413,7 @@ pub(in crate::dialect) const UITOFP: OpSpec = OpSpec {
         Word("to"),
         TypeOf(Bind::Result),
     ],
-    ..CAST
+    ..SITOFP
 };
 
 pub(in crate::dialect) const FPTOSI: OpSpec = OpSpec {
@@ -437,9 +427,7 @@ pub(in crate::dialect) const FPTOSI: OpSpec = OpSpec {
 pub(in crate::dialect) const FPTOUI: OpSpec = OpSpec {
     name: "arith.fptoui",
     doc: "Converts floating point to an unsigned integer, rounding towards zero.",
-    types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FixedIntLike])
-        .agree(Agreement::Cast(WidthChange::Any)),
-    ..CAST
+    ..FPTOSI
 };
 
 pub(in crate::dialect) const INDEX_CAST: OpSpec = OpSpec {
@@ -454,10 +442,7 @@ pub(in crate::dialect) const INDEX_CAST: OpSpec = OpSpec {
 pub(in crate::dialect) const INDEX_CASTUI: OpSpec = OpSpec {
     name: "arith.index_castui",
     doc: "Converts between `index` and integers, with zero extension.",
-    types: TypeRule::new(&[TypeClass::IndexCast], &[TypeClass::IndexCast])
-        .agree(Agreement::Cast(WidthChange::Any)),
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
-    rules: Rules { types: &[|it, op| it.index_cast(op)], ..Rules::NONE },
     syntax: &[
         Operands(1),
         OptWord("nneg", "nonNeg"),
@@ -467,7 +452,7 @@ pub(in crate::dialect) const INDEX_CASTUI: OpSpec = OpSpec {
         Word("to"),
         TypeOf(Bind::Result),
     ],
-    ..CAST
+    ..INDEX_CAST
 };
 
 pub(in crate::dialect) const BITCAST: OpSpec = OpSpec {
@@ -594,12 +579,5 @@ pub(in crate::dialect) const MULSI_EXTENDED: OpSpec = OpSpec {
 pub(in crate::dialect) const MULUI_EXTENDED: OpSpec = OpSpec {
     name: "arith.mului_extended",
     doc: "Unsigned multiplication; low and high half as two results.",
-    traits: Traits::COMMUTATIVE,
-    operands: Count::exactly(2),
-    results: Count::exactly(2),
-    types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::IntLike])
-        .agree(Agreement::Exactly),
-    result_names: ResultNames::Each(&["low", "high"]),
-    syntax: &[Operands(2), AttrDict, COLON, TypeOf(Bind::AllAnd(2))],
-    ..OpSpec::PURE
+    ..MULSI_EXTENDED
 };

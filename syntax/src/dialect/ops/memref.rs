@@ -35,25 +35,7 @@ pub(in crate::dialect) const ALLOC: OpSpec = OpSpec {
 pub(in crate::dialect) const ALLOCA: OpSpec = OpSpec {
     name: "memref.alloca",
     doc: "Allocates a buffer that lives as long as the function runs.",
-    operands: Count::ANY,
-    segments: &[Count::ANY, Count::ANY],
-    results: Count::exactly(1),
-    types: TypeRule::new(&[TypeClass::Index], &[TypeClass::RankedMemRef]),
-    attrs: &[
-        AttrSpec::optional("alignment", AttrClass::I64),
-        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
-    ],
-    effects: Effects::Known(&[(Access::Allocate, Buffer::Result(0))]),
-    result_names: ResultNames::OfOp,
-    rules: Rules {
-        types: &[
-            |it, op| it.a_size_for_each_dynamic_dimension(op),
-            |it, op| it.allocated_buffer(op),
-        ],
-        ..Rules::NONE
-    },
-    syntax: &[ALLOCATED_SIZES, OPT_ALIGNMENT, AttrDict, COLON, TypeOf(Bind::Result)],
-    ..OpSpec::NONE
+    ..ALLOC
 };
 
 pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
@@ -139,20 +121,9 @@ pub(in crate::dialect) const CAST: OpSpec = OpSpec {
 pub(in crate::dialect) const MEMORY_SPACE_CAST: OpSpec = OpSpec {
     name: "memref.memory_space_cast",
     doc: "Casts a buffer to another memory space.",
-    operands: Count::exactly(1),
-    results: Count::exactly(1),
-    types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
     result_names: ResultNames::Each(&["memspacecast"]),
     rules: Rules { types: &[|it, op| it.other_space(op)], ..Rules::NONE },
-    syntax: &[
-        Operands(1),
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
-    ..OpSpec::PURE
+    ..CAST
 };
 
 pub(in crate::dialect) const COPY: OpSpec = OpSpec {
@@ -209,21 +180,7 @@ pub(in crate::dialect) const SUBVIEW: OpSpec = OpSpec {
 pub(in crate::dialect) const REINTERPRET_CAST: OpSpec = OpSpec {
     name: "memref.reinterpret_cast",
     doc: "Views a buffer with other offsets, sizes and strides.",
-    operands: Count::at_least(1),
-    segments: &[Count::exactly(1), Count::ANY, Count::ANY, Count::ANY],
-    results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
-    attrs: &[
-        AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
-        AttrSpec::required("static_offsets", AttrClass::DenseI64),
-        AttrSpec::required("static_sizes", AttrClass::DenseI64),
-        AttrSpec::required("static_strides", AttrClass::DenseI64),
-    ],
-    result_names: ResultNames::OfOp,
-    rules: Rules {
-        types: &[|it, op| it.slice(op), |it, op| it.same_elements_and_space(op)],
-        ..Rules::NONE
-    },
     syntax: &[
         Operands(1),
         REINTERPRET_CAST_LISTS,
@@ -233,7 +190,7 @@ pub(in crate::dialect) const REINTERPRET_CAST: OpSpec = OpSpec {
         Word("to"),
         TypeOf(Bind::Result),
     ],
-    ..OpSpec::PURE
+    ..SUBVIEW
 };
 
 pub(in crate::dialect) const COLLAPSE_SHAPE: OpSpec = OpSpec {
@@ -267,13 +224,11 @@ pub(in crate::dialect) const EXPAND_SHAPE: OpSpec = OpSpec {
     name: "memref.expand_shape",
     doc: "Splits dimensions.",
     operands: Count::at_least(1),
-    results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
     attrs: &[
         AttrSpec::required("reassociation", AttrClass::I64Arrays),
         AttrSpec::required("static_output_shape", AttrClass::DenseI64),
     ],
-    result_names: ResultNames::OfOp,
     rules: Rules {
         types: &[
             |it, op| it.groups_of_dimensions(op, true),
@@ -291,7 +246,7 @@ pub(in crate::dialect) const EXPAND_SHAPE: OpSpec = OpSpec {
         Word("into"),
         TypeOf(Bind::Result),
     ],
-    ..OpSpec::PURE
+    ..COLLAPSE_SHAPE
 };
 
 pub(in crate::dialect) const GLOBAL: OpSpec = OpSpec {
