@@ -69,4 +69,4 @@ pub use verdict::out_of_range::{Acceptance, OutOfRange};
 pub use verdict::plaintexts::Unencoded;
 pub use verdict::requirements::{self, Condition, Outcome, Requirement};
 pub use verdict::scales::{Raised, UnequalScales};
-pub use verdict::unlowered::{Reason, Unlowered};
+pub use verdict::unlowered::{Other, Reason, Unlowered};

@@ -33,7 +33,7 @@ use crate::verdict::out_of_range::{self, OutOfRange};
 use crate::verdict::plaintexts::{self, Unencoded};
 use crate::verdict::requirements::Outcome;
 use crate::verdict::scales::{self as verdict_scales, FirstOp, UnequalScales};
-use crate::verdict::unlowered::{self, Unlowered};
+use crate::verdict::unlowered::{self, Judge, Unlowered};
 use noisy_dataflow::flow;
 
 /// The inputs of the rules.
@@ -374,13 +374,17 @@ impl Sites {
     pub fn unlowered(&self, ir: &Ir, heir: &Heir) -> Vec<Unlowered> {
         let mut liveness = Liveness::default();
         let is_judged = |it: Op| {
-            let is_generic = ir.is_secret_generic(it) && has_params(heir, it);
-            is_generic || is_judged(ir, heir, it) && !is_lowered(ir, it)
+            let is_outside = ir.is_secret_generic(it) || ir.op(it).kind == OpKind::FuncCall;
+            is_outside && has_params(heir, it) || is_judged(ir, heir, it) && !is_lowered(ir, it)
         };
-        let all = self.unlowered.iter().filter(|&&it| is_judged(it));
-        let mut out: Vec<Unlowered> =
-            all.flat_map(|&it| unlowered::unlowered(ir, heir, it)).collect();
-        out.retain(|it| is_judged(it.op) && liveness.is_live(ir, it.op));
+        let all = || self.unlowered.iter().copied().filter(|&it| is_judged(it));
+        let judge = Judge::new(ir, heir, all());
+        let mut out: Vec<Unlowered> = all().flat_map(|it| judge.unlowered(it)).collect();
+        let is_managed = |it: Op| self.stage(ir.function_of(it)).is_managed;
+        out.retain(|it| {
+            let is_late = !it.may_pass(ir) || is_managed(it.op);
+            is_late && is_judged(it.op) && liveness.is_live(ir, it.op)
+        });
         // Of two reasons for one op the first.
         out.sort_by_cached_key(|it| (ir.start(it.op), it.op, it.reason));
         out.dedup_by_key(|it| it.op);

@@ -9,11 +9,11 @@ use noisy_analyses::Document;
 use noisy_analyses::repair::placement::Options;
 use noisy_analyses::repair::{DefaultRules, Scope, Wanted, repair};
 
-const CKKS: &str = "backend.openfhe, ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193, 35184373006337, 35184373989377], P = [1152921504608747521, 1152921504609239041], logDefaultScale = 45>, scheme.ckks";
-const BGV: &str = "backend.openfhe, bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489, 17180262401, 17180295169, 17180393473], P = [17180688385, 34359754753, 34360754177], plaintextModulus = 65537>, scheme.bgv";
+pub(crate) const CKKS: &str = "backend.openfhe, ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193, 35184373006337, 35184373989377], P = [1152921504608747521, 1152921504609239041], logDefaultScale = 45>, scheme.ckks";
+pub(crate) const BGV: &str = "backend.openfhe, bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489, 17180262401, 17180295169, 17180393473], P = [17180688385, 34359754753, 34360754177], plaintextModulus = 65537>, scheme.bgv";
 
 /// The program of HEIR, if it is installed.
-fn heir_opt() -> Option<PathBuf> {
+pub(crate) fn heir_opt() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("HEIR_OPT") {
         return Some(path.into());
     }
@@ -29,7 +29,7 @@ fn heir_opt() -> Option<PathBuf> {
 }
 
 /// The first error of HEIR's lowering of a program in CKKS or BGV; `None` if it lowers.
-fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
+pub(crate) fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
     let scheme = if text.contains("scheme.ckks") { "ckks" } else { "bgv" };
     let slots = if text.contains("tensor<8x") { "=min-slot-count=8" } else { "" };
     let mut child = Command::new(heir_opt)
@@ -51,7 +51,7 @@ fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
 }
 
 /// The codes of the errors of a program.
-fn errors(text: &str) -> Vec<&'static str> {
+pub(crate) fn errors(text: &str) -> Vec<&'static str> {
     let found = Document::new(text).diagnostics().into_iter();
     found.filter(|it| it.severity.name() == "error").map(|it| it.code).collect()
 }
@@ -216,6 +216,11 @@ fn the_guide_lists_each_requirement() {
         for name in it.ops.iter().filter(|it| !it.contains("rot") && !it.starts_with("lattigo")) {
             let last = name.rsplit('.').next().expect("a name").trim_end_matches("_inplace");
             assert!(guide.contains(last), "{name}");
+        }
+    }
+    for (reason, message, source) in noisy_heir::Reason::ALL {
+        for part in [message, source] {
+            assert!(guide.contains(part), "{part} of {reason:?}");
         }
     }
 }
