@@ -312,3 +312,69 @@ fn heir_refuses_each_op_that_is_not_lowered() {
         assert_eq!(refusal(&heir_opt, &text), None, "{text}");
     }
 }
+
+#[test]
+fn a_level_is_dropped_behind_an_adjusted_scale() {
+    let text = |lines: &[&str]| {
+        let lines: Vec<String> =
+            lines.iter().map(|it| format!("      {it} : tensor<8xi16>\n")).collect();
+        let secret = "!secret.secret<tensor<8xi16>>";
+        format!(
+            "module attributes {{{}}} {{
+  func.func @f(%x: {secret}, %y: {secret}) -> {secret} {{
+    %0 = secret.generic(%x: {secret}, %y: {secret}) {{
+    ^body(%a: tensor<8xi16>, %b: tensor<8xi16>):
+      %1 = arith.muli %a, %b : tensor<8xi16>
+      %2 = mgmt.relinearize %1 : tensor<8xi16>
+      %3 = mgmt.modreduce %2 : tensor<8xi16>
+{}      secret.yield %r : tensor<8xi16>
+    }} -> {secret}
+    return %0 : {secret}
+  }}
+}}
+",
+            BGV.replace("openfhe", "lattigo"),
+            lines.concat(),
+        )
+    };
+    let adjust =
+        "%4 = \"mgmt.adjust_scale\"(%a) <{id = 0 : i64}> : (tensor<8xi16>) -> tensor<8xi16>  //";
+    let programs = [
+        text(&[adjust, "%r = arith.muli %4, %3"]),
+        text(&[
+            "%m = arith.muli %3, %3",
+            "%n = mgmt.relinearize %m",
+            "%o = mgmt.modreduce %n",
+            adjust,
+            "%r = arith.addi %4, %o",
+        ]),
+        text(&[
+            "%m = arith.muli %3, %3",
+            "%n = mgmt.relinearize %m",
+            "%o = mgmt.modreduce %n",
+            adjust,
+            "%5 = mgmt.modreduce %4",
+            "%r = arith.addi %5, %o",
+        ]),
+        text(&["%r = arith.addi %a, %3"]),
+        text(&[
+            "%m = arith.muli %3, %3",
+            "%n = mgmt.relinearize %m",
+            "%o = mgmt.modreduce %n",
+            "%p = arith.muli %o, %o",
+            "%q = mgmt.relinearize %p",
+            "%s = mgmt.modreduce %q",
+            "%t = arith.muli %a, %b",
+            "%u = mgmt.modreduce %t",
+            "%r = arith.addi %s, %u",
+        ]),
+    ];
+    for text in programs {
+        assert_eq!(errors(&text), ["unequal-levels"], "{text}");
+        let after = fixed(&text);
+        assert!(errors(&after).is_empty(), "{after}");
+        let Some(heir_opt) = heir_opt() else { continue };
+        assert!(refusal(&heir_opt, &text).is_some(), "{text}");
+        assert_eq!(refusal(&heir_opt, &after), None, "{after}");
+    }
+}
