@@ -416,25 +416,35 @@ impl Sites {
     pub fn unequal_scales(&self, at: &Sight<'_>) -> Vec<UnequalScales> {
         let (ir, heir) = (at.ir, at.heir);
         let mut liveness = Liveness::default();
-        let is_managed = |it: Op| {
-            let stage = self.stage(ir.function_of(it));
-            stage.uses_levels || stage.is_relinearized
-        };
+        let stage = |it: Op| self.stage(ir.function_of(it));
         let generics = self.holders.iter().copied();
-        let generics =
-            generics.filter(|&it| ir.is_alive(it) && ir.is_secret_generic(it) && is_managed(it));
-        let mut sums: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
+        let generics = generics
+            .filter(|&it| ir.is_alive(it) && ir.is_secret_generic(it) && stage(it).is_managed);
+        let around = |op: Op| {
+            let mut around = std::iter::successors(Some(op), |&it| ir.parent_op(it));
+            around.find(|&it| ir.is_secret_generic(it))
+        };
+        let mut ops: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
         for op in in_order(ir, &self.unequal_scales) {
-            sums.entry(ir.parent_op(op).unwrap_or(op)).or_default().push(op);
+            ops.entry(around(op).unwrap_or(op)).or_default().push(op);
         }
         let mut found: Vec<UnequalScales> = Vec::new();
         for generic in generics {
+            let ops = ops.get(&generic).into_iter().flatten().copied();
+            let ops: Vec<Op> = ops.filter(|&it| liveness.is_live(ir, it)).collect();
+            let simple = |&op: &Op| verdict_scales::refused(ir, heir, at.scales?, op);
+            if let Some(it) = ops.iter().find_map(simple) {
+                found.push(it);
+                continue;
+            }
+            if !stage(generic).uses_levels && !stage(generic).is_relinearized {
+                continue;
+            }
             match verdict_scales::first_op(ir, heir, at.options, generic) {
                 FirstOp::Raised(it) => found.extend(it.filter(|it| liveness.is_live(ir, it.op))),
                 FirstOp::Kept => {
-                    let sums = sums.get(&generic).into_iter().flatten();
-                    let mut sums = sums.filter(|&&it| liveness.is_live(ir, it));
-                    let Some(&first) = sums.next() else { continue };
+                    let is_own = |it: &&Op| ir.parent_op(**it) == Some(generic);
+                    let Some(&first) = ops.iter().find(is_own) else { continue };
                     let mut inside = ir.op(generic).regions.iter().flat_map(|it| ir.items(it.1));
                     if inside.any(|it| !ir.op(it).regions.is_empty()) {
                         continue;

@@ -1,7 +1,7 @@
 //! Ops that HEIR refuses to lower, and their neighbours that it lowers: the reports compared with
 //! `heir-opt`.
 
-use crate::lowering::{BGV, CKKS, errors, heir_opt, refusal};
+use crate::lowering::{BGV, CKKS, errors, fixed, heir_opt, refusal};
 
 /// A program whose generic has the given lines. `%dd` shows that HEIR has placed its ops. `S` is
 /// the type of secrets, `T` that inside.
@@ -318,4 +318,101 @@ fn plaintexts_are_encoded_last() {
       %2 = arith.subi %1, %p : T
       %0 = arith.addi %a, %2 : T";
     check("unencoded-plaintext", &program(BGV, INTEGERS, "", folded, &["%0"]));
+}
+
+/// A BGV program for Lattigo, where HEIR keeps scales.
+fn lattigo(lines: &str, yielded: &[&str]) -> String {
+    let product = "      %m = arith.muli %a, %b : T
+      %n = mgmt.relinearize %m : T
+      %d = mgmt.modreduce %n : T\n";
+    let params = BGV.replace("openfhe", "lattigo");
+    program(&params, INTEGERS, "", &format!("{product}{lines}"), yielded)
+}
+
+/// As [`check`], and the fix mends the program.
+fn check_fixed(text: &str) {
+    check("unequal-scales", text);
+    let after = fixed(&text.replace("!\n", "\n"));
+    assert_eq!(errors(&after), [""; 0], "{after}");
+    if let Some(heir_opt) = heir_opt() {
+        assert_eq!(refusal(&heir_opt, &after), None, "{after}");
+    }
+}
+
+#[test]
+fn scales_of_bgv_are_those_of_the_other_operand() {
+    let drop = "      %e = mgmt.level_reduce %a : T\n";
+    for op in ["arith.addi", "arith.subi"] {
+        check_fixed(&lattigo(&format!("{drop}      %0 = {op} %d, %e : T!"), &["%0"]));
+    }
+    check("unequal-scales", &lattigo(&format!("{drop}      %0 = arith.muli %d, %e : T"), &["%0"]));
+    // Both are switched by one modulus, and both are squares.
+    let square = "      %o = arith.muli %a, %a : T
+      %e = mgmt.modreduce %o : T
+      %f = mgmt.relinearize %e : T
+      %0 = arith.addi %d, %f : T";
+    check("unequal-scales", &lattigo(square, &["%0"]));
+    check_fixed(&lattigo("      %0 = arith.addi %d, %q : T!", &["%0"]));
+    check("unequal-scales", &lattigo("      %0 = arith.addi %n, %q : T", &["%0"]));
+    let in_loop = format!(
+        "{drop}      %0 = affine.for %k = 0 to 2 iter_args(%it = %d) -> (T) {{
+        %1 = arith.addi %it, %e : T!
+        affine.yield %1 : T
+      }}"
+    );
+    check_fixed(&lattigo(&in_loop, &["%0"]));
+    let adjusted = "      %e = \"mgmt.adjust_scale\"(%a) <{id = 0 : i64}> : (T) -> T
+      %f = mgmt.modreduce %e : T
+      %0 = arith.addi %d, %f : T";
+    check("unequal-scales", &lattigo(adjusted, &["%0"]));
+    let openfhe = format!("{drop}      %0 = arith.addi %d, %e : T");
+    let text = lattigo(&openfhe, &["%0"]).replace("backend.lattigo", "backend.openfhe");
+    check("unequal-scales", &text);
+}
+
+#[test]
+fn heir_moves_modulus_switches_behind_drops_of_levels() {
+    for op in ["mgmt.level_reduce", "mgmt.modreduce"] {
+        check_fixed(&lattigo(&format!("      %0 = {op} %d : T!"), &["%0"]));
+        // It keeps a value with another use.
+        check("unequal-scales", &lattigo(&format!("      %0 = {op} %d : T"), &["%0", "%d"]));
+    }
+}
+
+#[test]
+fn scales_of_ckks_are_written_and_raised() {
+    let of = |scale: &str, mark: &str| {
+        let lines = format!(
+            "      %m = arith.mulf %a, %b : T
+      %n = mgmt.relinearize %m : T
+      %0 = \"mgmt.adjust_scale\"(%n) <{{id = 0 : i64}}> {scale}: (T) -> T{mark}"
+        );
+        program(CKKS, ROW, "", &lines, &["%0"])
+    };
+    let written = |scale: u32| format!("{{mgmt.mgmt = #mgmt.mgmt<level = 4, scale = {scale}>}} ");
+    check("unequal-scales", &of("", "!"));
+    check("unequal-scales", &of(&written(45), "!"));
+    check("unequal-scales", &of(&written(120), ""));
+}
+
+#[test]
+fn scales_of_integers_are_not_raised() {
+    let of = |lines: &str| program(CKKS, "tensor<8xi32>", "", lines, &["%0"]);
+    check(
+        "unequal-scales",
+        &of("      %m = mgmt.modreduce %a : T!
+      %0 = arith.addi %m, %m : T"),
+    );
+    check(
+        "unequal-scales",
+        &of("      %m = arith.muli %a, %b : T
+      %n = mgmt.relinearize %m : T
+      %0 = arith.addi %n, %a : T!"),
+    );
+    check(
+        "unequal-scales",
+        &of("      %m = arith.muli %a, %b : T
+      %n = mgmt.relinearize %m : T
+      %0 = mgmt.modreduce %n : T"),
+    );
 }
