@@ -28,6 +28,7 @@ use crate::facts::scale::{Bits, Scales, modulus_at, params, residues};
 use crate::options::Options;
 use crate::text::annotation::{self, Said};
 use crate::text::params::SchemeParams;
+use crate::verdict::levels;
 use noisy_dataflow::flow;
 
 /// An op that HEIR refuses because of its scales.
@@ -177,14 +178,13 @@ fn in_integers(
     if is_sum(name) {
         let values: Vec<_> = values.into_iter().map(residue).collect::<Option<_>>()?;
         let differs = values.iter().any(|it| it.1 != values[0].1);
-        return differs.then_some((Cause::Residues, values));
+        // Where levels are dropped, scales change, too.
+        let is_level = levels::unequal(ir, heir, op).is_some();
+        return (differs && !is_level).then_some((Cause::Residues, values));
     }
     let is_once = |it: Value| ir.value(it).uses.len() == 1;
     let &[value] = values.as_slice() else { return None };
-    let switch = ir.defining_op(value).filter(|_| is_once(value))?;
-    if ir.op_name(switch) != "mgmt.modreduce" {
-        return None;
-    }
+    let switch = switched_before(ir, op, value).filter(|_| is_once(value))?;
     let from = heir.left(ir.op(switch).operands.first()?.value?)?;
     let &result = ir.op(op).results.first()?;
     // The switch behind it stands at the level of the last one.
@@ -196,6 +196,23 @@ fn in_integers(
         _ => false,
     };
     is_changed.then_some((Cause::Moved, vec![residue(value)?]))
+}
+
+/// The modulus switch right before another one, or before a drop of levels.
+fn switched_before(ir: &Ir, op: Op, value: Value) -> Option<Op> {
+    let is_judged = matches!(ir.op_name(op), "mgmt.modreduce" | "mgmt.level_reduce");
+    let switch = ir.defining_op(value).filter(|_| is_judged)?;
+    (ir.op_name(switch) == "mgmt.modreduce").then_some(switch)
+}
+
+/// Returns true if HEIR may refuse an op because of its scales, by the ops that give its operands
+/// and by their facts. Other uses of these values decide later: they change without the op.
+pub(crate) fn is_candidate(ir: &Ir, heir: &Heir, scales: Option<Scales<'_>>, op: Op) -> bool {
+    let is_switched = || {
+        let values = scaled(ir, heir, op);
+        matches!(*values, [value] if switched_before(ir, op, value).is_some())
+    };
+    scales.is_some() && (differ(ir, heir, scales, op) || is_switched())
 }
 
 /// Returns true if a sum takes different scales after HEIR has raised the smaller ones, or HEIR

@@ -10,16 +10,22 @@ mod ends;
 mod patterns;
 mod regions;
 
-use noisy_syntax::{Ir, Op, OpKind, Value};
+use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
+use rustc_hash::FxHashMap;
 
 use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
 use crate::facts::known::Heir;
 use crate::text::setting::Scheme;
+use crate::verdict::out_of_range;
 use calls::Calls;
 
 /// The reason why an op is not lowered, the one that is told before others first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
+    /// The domain of an approximation is empty.
+    Domain,
+    /// Two `debug.validate` have one name.
+    DuplicateName,
     /// No pattern matches the op.
     NoPattern,
     /// No pattern matches the op, which changes the shape or the layout of a ciphertext.
@@ -45,6 +51,10 @@ pub enum Reason {
     Branches,
     /// BGV and BFV compute on integers.
     FloatsInIntegers,
+    /// BGV and BFV compute on tensors: `heir-opt` crashes. A warning.
+    ScalarInIntegers,
+    /// Secrets have different last dimensions, which HEIR 2026.9.1 refuses in BGV. A warning.
+    SlotsDiffer,
     /// A generic calls a function with a body.
     CalledBody,
     /// A generic calls a declaration that another call names, too.
@@ -56,7 +66,17 @@ pub enum Reason {
 
 impl Reason {
     /// All of them, each with HEIR's message and the file that gives it.
-    pub const ALL: [(Self, &'static str, &'static str); 15] = [
+    pub const ALL: [(Self, &'static str, &'static str); 19] = [
+        (
+            Self::Domain,
+            "domain_lower must be strictly less than domain_upper",
+            "lib/Transforms/PolynomialApproximation/PolynomialApproximation.cpp",
+        ),
+        (
+            Self::DuplicateName,
+            "duplicate debug.validate name",
+            "lib/Dialect/Debug/Transforms/ValidateNames.cpp",
+        ),
         (Self::NoPattern, ILLEGAL, "lib/Dialect/Secret/Conversions/Patterns.cpp"),
         (Self::Layout, ILLEGAL, "lib/Dialect/Secret/Conversions/Patterns.cpp"),
         (Self::Slice, ILLEGAL, "lib/Dialect/Secret/Conversions/Patterns.cpp"),
@@ -89,6 +109,16 @@ impl Reason {
             "Floating point types are not supported in BGV",
             "lib/Dialect/Secret/Conversions/SecretToBGV/SecretToBGV.cpp",
         ),
+        (
+            Self::ScalarInIntegers,
+            "unexpected non-tensor secret type",
+            "lib/Dialect/Secret/Conversions/SecretToBGV/SecretToBGV.cpp",
+        ),
+        (
+            Self::SlotsDiffer,
+            "last dimension matching ring parameter",
+            "lib/Dialect/Secret/Conversions/SecretToBGV/SecretToBGV.cpp",
+        ),
         (Self::CalledBody, "cannot lower call", "lib/Utils/ContextAwareConversionUtils.cpp"),
         (
             Self::CalledTwice,
@@ -114,14 +144,24 @@ pub struct Unlowered {
     pub at: u32,
     /// The reason.
     pub reason: Reason,
-    /// The scheme of the module.
-    pub scheme: Scheme,
+    /// The scheme of the module, if it names one.
+    pub scheme: Option<Scheme>,
     /// The other value or op that takes part: the value of the other branch, the other call, the
     /// argument of the function that is called.
     pub other: Option<Other>,
 }
 
 impl Unlowered {
+    /// Returns true if a pass before those that need parameters refuses the op.
+    pub(crate) fn is_early(&self) -> bool {
+        matches!(self.reason, Reason::Domain | Reason::DuplicateName)
+    }
+
+    /// Returns true if the lowering fails only in some version of HEIR, or crashes.
+    pub fn is_warning(&self) -> bool {
+        matches!(self.reason, Reason::ScalarInIntegers | Reason::SlotsDiffer)
+    }
+
     /// Returns true if HEIR's passes on programs without ops that manage ciphertexts may still
     /// lower the op, or unroll or inline what is around it.
     pub(crate) fn may_pass(&self, ir: &Ir) -> bool {
@@ -133,7 +173,9 @@ impl Unlowered {
             | Reason::Selection
             | Reason::TwoResults
             | Reason::CalledBody
-            | Reason::CalledTwice => true,
+            | Reason::CalledTwice
+            | Reason::ScalarInIntegers
+            | Reason::SlotsDiffer => true,
             Reason::YieldedTwice => !ir.is_secret_yield(self.op),
             _ => false,
         }
@@ -169,7 +211,11 @@ pub(crate) fn is_candidate(ir: &Ir, heir: &Heir, op: Op) -> bool {
     let kind = ir.op(op).kind;
     let is_region = ir.is_secret_generic(op) || is_loop(ir, op) || is_if(ir, op);
     let is_end = ir.is_secret_yield(op) || is_inner_end(ir, op);
-    is_region || is_end || kind == OpKind::FuncCall || patterns::refused(ir, heir, op).is_some()
+    is_region
+        || is_end
+        || kind == OpKind::FuncCall
+        || is_early(ir, heir, op)
+        || patterns::refused(ir, heir, op).is_some()
 }
 
 /// The verdict on ops that are candidates.
@@ -177,12 +223,45 @@ pub(crate) struct Judge<'a> {
     ir: &'a Ir,
     heir: &'a Heir,
     calls: Calls,
+    /// The first `debug.validate` of each name, by part of the document.
+    names: FxHashMap<(usize, &'a str), Op>,
+    /// The first secret that a generic takes, by part of the document.
+    slots: FxHashMap<usize, Value>,
 }
 
 impl<'a> Judge<'a> {
-    /// Of all candidates.
-    pub(crate) fn new(ir: &'a Ir, heir: &'a Heir, candidates: impl Iterator<Item = Op>) -> Self {
-        Self { ir, heir, calls: Calls::new(ir, candidates) }
+    /// Of all candidates, in textual order.
+    pub(crate) fn new(ir: &'a Ir, heir: &'a Heir, candidates: &[Op]) -> Self {
+        let (mut names, mut slots) = (FxHashMap::default(), FxHashMap::default());
+        for &op in candidates {
+            if let Some(name) = name_of(ir, op) {
+                names.entry((heir.settings().part(op), name)).or_insert(op);
+            }
+            if ir.is_secret_generic(op)
+                && let Some(value) = regions::first_tensor(ir, op)
+            {
+                slots.entry(heir.settings().part(op)).or_insert(value);
+            }
+        }
+        Self { ir, heir, calls: Calls::new(ir, candidates), names, slots }
+    }
+
+    /// Returns why a pass before the lowering refuses a candidate.
+    pub(crate) fn refused_early(&self, op: Op) -> Option<Unlowered> {
+        let (ir, heir) = (self.ir, self.heir);
+        if !is_early(ir, heir, op) {
+            return None;
+        }
+        let (reason, other) = match name_of(ir, op) {
+            Some(name) => {
+                let &first =
+                    self.names.get(&(heir.settings().part(op), name)).filter(|&&it| it != op)?;
+                (Reason::DuplicateName, Some(Other::Op(first)))
+            }
+            None => (Reason::Domain, None),
+        };
+        let scheme = heir.setting_of(op).and_then(|it| it.scheme);
+        Some(Unlowered { op, at: 0, reason, scheme, other })
     }
 
     /// Returns why HEIR does not lower a candidate, or ops in a loop that is one, at most once per
@@ -192,13 +271,20 @@ impl<'a> Judge<'a> {
         let Some(scheme) = heir.setting_of(op).and_then(|it| it.scheme) else {
             return Vec::new();
         };
-        let at = |op: Op, Found { at, reason, other }| Unlowered { op, at, reason, scheme, other };
+        let at = |op: Op, Found { at, reason, other }| Unlowered {
+            op,
+            at,
+            reason,
+            scheme: Some(scheme),
+            other,
+        };
         if is_loop(ir, op) {
             let uses = regions::uses_of_starts(ir, heir, op).into_iter();
             return uses.map(|it| at(it.0, Found::new(it.1, Reason::StartOfLoop))).collect();
         }
         let found = if ir.is_secret_generic(op) {
-            regions::floats(ir, scheme, op)
+            let slots = || self.slots.get(&heir.settings().part(op)).copied();
+            regions::not_integers(ir, scheme, op, &slots)
         } else if is_if(ir, op) {
             regions::condition(ir, heir, op)
         } else if ir.is_secret_yield(op) {
@@ -212,6 +298,24 @@ impl<'a> Judge<'a> {
         };
         found.into_iter().map(|it| at(op, it)).collect()
     }
+}
+
+/// The name of a `debug.validate`.
+fn name_of(ir: &Ir, op: Op) -> Option<&str> {
+    if ir.op_name(op) != "debug.validate" {
+        return None;
+    }
+    match ir.interner.attr_data(ir.attr(op, "name")?) {
+        AttrData::String(name, _) => Some(ir.interner.str(*name)),
+        _ => None,
+    }
+}
+
+/// Returns true if a pass before the lowering may refuse an op.
+fn is_early(ir: &Ir, heir: &Heir, op: Op) -> bool {
+    let is_secret = |it: Value| matches!(heir.ciphertext(it), Ciphertext::Encrypted { .. });
+    name_of(ir, op).is_some()
+        || out_of_range::has_empty_domain(ir, op) && takes(ir, op, is_secret).is_some()
 }
 
 fn is_loop(ir: &Ir, op: Op) -> bool {

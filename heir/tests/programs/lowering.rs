@@ -32,10 +32,20 @@ pub(crate) fn heir_opt() -> Option<PathBuf> {
 pub(crate) fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
     let scheme = if text.contains("scheme.ckks") { "ckks" } else { "bgv" };
     let slots = if text.contains("tensor<8x") { "=min-slot-count=8" } else { "" };
+    let passes = [
+        "--annotate-mgmt",
+        &format!("--populate-scale-{scheme}"),
+        "--secret-distribute-generic",
+        "--canonicalize",
+        &format!("--secret-to-{scheme}{slots}"),
+    ];
+    refusal_by(heir_opt, &passes, text)
+}
+
+/// The first error of passes of HEIR; `None` if they report none.
+pub(crate) fn refusal_by(heir_opt: &PathBuf, passes: &[&str], text: &str) -> Option<String> {
     let mut child = Command::new(heir_opt)
-        .args(["--annotate-mgmt", &format!("--populate-scale-{scheme}")])
-        .args(["--secret-distribute-generic", "--canonicalize"])
-        .arg(format!("--secret-to-{scheme}{slots}"))
+        .args(passes)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -47,7 +57,8 @@ pub(crate) fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
     let out = child.wait_with_output().expect("heir-opt ends");
     let errors = String::from_utf8_lossy(&out.stderr).into_owned();
     let first = errors.lines().find_map(|it| it.split_once("error: ")).map(|it| it.1.to_owned());
-    (!out.status.success()).then(|| first.unwrap_or(errors))
+    // Some passes report an error and succeed.
+    first.or_else(|| (!out.status.success()).then_some(errors))
 }
 
 /// The codes of the errors of a program.

@@ -416,3 +416,108 @@ fn scales_of_integers_are_not_raised() {
       %0 = mgmt.modreduce %n : T"),
     );
 }
+
+#[test]
+fn loops_keep_levels_once_heir_has_placed_its_ops() {
+    let of = |op: &str, mark: &str| {
+        format!(
+            "      %m = arith.mulf %a, %b : T
+      %n = mgmt.relinearize %m : T
+      %d = mgmt.modreduce %n : T
+      %0 = affine.for %k = 0 to 2 iter_args(%it = %d) -> (T) {{
+        %1 = {op} %it : T{mark}
+        affine.yield %1 : T
+      }}"
+        )
+    };
+    let text = |op: &str, mark: &str| program(CKKS, ROW, "", &of(op, mark), &["%0"]);
+    check("varying-level", &text("mgmt.modreduce", "!"));
+    check("varying-level", &text("arith.negf", ""));
+    // Without parameters HEIR may still unroll it.
+    let early = text("mgmt.modreduce", "").replace("ckks.schemeParam", "x.schemeParam");
+    assert_eq!(errors(&early), [""; 0], "{early}");
+}
+
+#[test]
+fn domains_of_approximations_have_numbers() {
+    let of = |bounds: &str| {
+        format!(
+            "module attributes {{scheme.ckks}} {{
+  func.func @f(%x: f32 {{secret.secret}}) -> f32 {{
+    %0 = math.tanh %x {{{bounds}}} : f32
+    return %0 : f32
+  }}
+}}
+"
+        )
+    };
+    let heir = heir_opt();
+    let refused = |text: &str| {
+        let heir = heir.as_ref()?;
+        let passes = &["--polynomial-approximation"];
+        Some(crate::lowering::refusal_by(heir, passes, text).is_some())
+    };
+    for (bounds, is_refused) in [
+        ("domain_lower = 2.0 : f64, domain_upper = 2.0 : f64", true),
+        ("domain_lower = 5.0 : f64, domain_upper = -5.0 : f64", true),
+        ("domain_lower = -3.0 : f64, domain_upper = 3.0 : f64", false),
+    ] {
+        let text = of(bounds);
+        assert_eq!(!errors(&text).is_empty(), is_refused, "{text}");
+        assert_eq!(refused(&text).unwrap_or(is_refused), is_refused, "{text}");
+    }
+}
+
+#[test]
+fn names_of_debugged_values_differ() {
+    let of = |second: &str| {
+        format!(
+            "module attributes {{scheme.ckks}} {{
+  func.func @f(%x: f32 {{secret.secret}}) -> f32 {{
+    debug.validate %x {{name = \"a\"}} : f32
+    debug.validate %x {{name = \"{second}\"}} : f32
+    return %x : f32
+  }}
+}}
+"
+        )
+    };
+    assert_eq!(row(&of("a"), "not-lowered"), 4);
+    assert_eq!(errors(&of("b")), [""; 0]);
+    // Chunks of a file are programs of their own.
+    let apart = format!("{}// -----\n{}", of("b"), of("b").replace("\"b\"", "\"c\""));
+    assert_eq!(errors(&apart), [""; 0]);
+}
+
+#[test]
+fn secrets_of_bgv_are_tensors_of_one_width() {
+    let warnings = |text: &str| {
+        let found = noisy_analyses::Document::new(text).diagnostics().into_iter();
+        let found = found.filter(|it| it.code == "not-lowered");
+        found.map(|it| (it.severity.name(), it.message)).collect::<Vec<_>>()
+    };
+    let sum = "      %0 = arith.addi %a, %b : T";
+    let scalar = program(BGV, "i16", "", sum, &["%0"]);
+    let found = warnings(&scalar);
+    assert!(
+        matches!(&*found, [("warning", it)] if it == "%x is no tensor: heir-opt crashes when it lowers this to BGV"),
+        "{found:?}"
+    );
+    if let Some(heir_opt) = heir_opt() {
+        assert!(refusal(&heir_opt, &scalar).is_some());
+    }
+    let text = program(BGV, INTEGERS, "", sum, &["%0"]);
+    assert_eq!(warnings(&text), []);
+    let text = text
+        .replace("%i: index)", "%i: index, %w: !secret.secret<tensor<4xi16>>)")
+        .replace(
+            "tensor<8xi16>>) {\n    ^body",
+            "tensor<8xi16>>, %w: !secret.secret<tensor<4xi16>>) {\n    ^body",
+        )
+        .replace("%b: tensor<8xi16>):", "%b: tensor<8xi16>, %k: tensor<4xi16>):");
+    let found = warnings(&text);
+    assert!(
+        matches!(&*found, [("warning", it)] if it.starts_with("%w has another")),
+        "{found:?}\n{text}"
+    );
+}

@@ -22,16 +22,13 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Those among some ops.
-    pub(super) fn new(ir: &Ir, ops: impl Iterator<Item = Op>) -> Self {
+    /// Those among some ops, which are in textual order.
+    pub(super) fn new(ir: &Ir, ops: &[Op]) -> Self {
         let mut by_callee: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
-        for call in ops.filter(|&it| ir.op(it).kind == OpKind::FuncCall) {
+        for &call in ops.iter().filter(|&&it| ir.op(it).kind == OpKind::FuncCall) {
             if let Some(callee) = flow::callee(ir, call) {
                 by_callee.entry(callee).or_default().push(call);
             }
-        }
-        for calls in by_callee.values_mut() {
-            calls.sort_by_cached_key(|&it| ir.start(it));
         }
         Self { by_callee, is_checked: OnceLock::new() }
     }

@@ -1,6 +1,6 @@
 //! Generics, loops and branches whose values HEIR cannot type.
 
-use noisy_syntax::{Def, Ir, Op, OpKind, TypeData, Value};
+use noisy_syntax::{Def, Dim, Ir, Op, OpKind, Type, TypeData, Value};
 
 use super::{Found, Other, Reason, is_encrypted, is_if, is_inner_end, is_used, shape, takes};
 use crate::facts::known::Heir;
@@ -89,21 +89,59 @@ fn is_open_condition(ir: &Ir, op: Op) -> bool {
     is_open && !around.any(|it| condition(it) == Some(value))
 }
 
-/// The first secret float that a generic of a scheme for integers takes.
-pub(super) fn floats(ir: &Ir, scheme: Scheme, op: Op) -> Option<Found> {
+/// The first secret that a generic of a scheme for integers takes and that HEIR does not: a float,
+/// a number that is no tensor, or in BGV a tensor of another last dimension than the first one of
+/// the program.
+pub(super) fn not_integers(
+    ir: &Ir,
+    scheme: Scheme,
+    op: Op,
+    first: &dyn Fn() -> Option<Value>,
+) -> Option<Found> {
     if scheme == Scheme::Ckks {
         return None;
     }
-    let is_float = |value: Value| {
-        let ty = ir.value(value).ty;
-        let Some(inside) = ir.interner.secret_element(ty) else { return false };
-        match ir.interner.type_data(inside) {
-            TypeData::Float(_) => true,
-            TypeData::Tensor { element, .. } => {
-                matches!(ir.interner.type_data(*element), TypeData::Float(_))
-            }
-            _ => false,
-        }
+    let element = |value: Value| match ir.interner.type_data(inside(ir, value)?) {
+        TypeData::Tensor { element, .. } => Some(*element),
+        _ => inside(ir, value),
     };
-    Some(Found::new(takes(ir, op, is_float)?, Reason::FloatsInIntegers))
+    let is_float = |value: Value| {
+        element(value).is_some_and(|it| matches!(ir.interner.type_data(it), TypeData::Float(_)))
+    };
+    if let Some(at) = takes(ir, op, is_float) {
+        return Some(Found::new(at, Reason::FloatsInIntegers));
+    }
+    let is_scalar = |value: Value| {
+        let ty = inside(ir, value).map(|it| ir.interner.type_data(it));
+        matches!(ty, Some(TypeData::Int { .. } | TypeData::Index))
+    };
+    if let Some(at) = takes(ir, op, is_scalar) {
+        return Some(Found::new(at, Reason::ScalarInIntegers));
+    }
+    let first = first().filter(|_| scheme == Scheme::Bgv)?;
+    let wanted = slots(ir, first)?;
+    let at = takes(ir, op, |it| slots(ir, it).is_some_and(|it| it != wanted))?;
+    Some(Found { at, reason: Reason::SlotsDiffer, other: Some(Other::Value(first)) })
+}
+
+/// The type inside of a secret.
+fn inside(ir: &Ir, value: Value) -> Option<Type> {
+    ir.interner.secret_element(ir.value(value).ty)
+}
+
+/// The last dimension of a secret tensor.
+fn slots(ir: &Ir, value: Value) -> Option<u64> {
+    match ir.interner.type_data(inside(ir, value)?) {
+        TypeData::Tensor { dims: Some(dims), .. } => match dims.last()? {
+            Dim::Fixed(it) => Some(*it),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The first secret tensor that a generic takes.
+pub(super) fn first_tensor(ir: &Ir, op: Op) -> Option<Value> {
+    let mut operands = ir.op(op).operands.iter().filter_map(|it| it.value);
+    operands.find(|&it| slots(ir, it).is_some())
 }

@@ -17,7 +17,12 @@
 //! - in a generic, a call of a function with a body, or of a declaration that another call names;
 //!   outside, a call with a ciphertext of another level or number of polynomials than the argument
 //!   of the function has;
-//! - secret floats in BGV or BFV (`Floating point types are not supported in BGV`).
+//! - secret floats in BGV or BFV (`Floating point types are not supported in BGV`);
+//! - an approximation on an empty domain (`domain_lower must be strictly less than domain_upper`), and
+//!   two `debug.validate` of one name, in modules without parameters, too.
+//!
+//! Warnings are secrets in BGV or BFV that are no tensors, with which `heir-opt` crashes, and secrets
+//! of different last dimensions in BGV, which HEIR 2026.9.1 refuses and HEIR 2026.10.1 accepts.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
@@ -51,7 +56,7 @@
 use crate::checks::{Check, Index};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Related};
+use crate::report::diagnostic::{Diagnostic, Related, Severity};
 use noisy_heir::{Other, Reason, Scheme};
 use noisy_syntax::Ir;
 
@@ -65,9 +70,10 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let Some(value) = operand.value else { continue };
         let (name, op) = (ir.value_text(value), ir.op_name(it.op));
         let scheme = match it.scheme {
-            Scheme::Bgv => "BGV",
-            Scheme::Bfv => "BFV",
-            Scheme::Ckks => "CKKS",
+            Some(Scheme::Bgv) => "BGV",
+            Some(Scheme::Bfv) => "BFV",
+            Some(Scheme::Ckks) => "CKKS",
+            None => "this scheme",
         };
         let (message, help) = words(it.reason, &name, op, scheme);
         let range = match it.reason {
@@ -76,11 +82,16 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             | Reason::Slice
             | Reason::CalledBody
             | Reason::CalledTwice => core_range(ir, it.op),
-            Reason::FloatsInIntegers => ir.name_range(it.op),
+            Reason::FloatsInIntegers | Reason::ScalarInIntegers | Reason::SlotsDiffer => {
+                ir.name_range(it.op)
+            }
             _ => ir.absolute(it.op, operand.span),
         };
         let mut found = CHECK.at(range, message);
         found.help = Some(help.to_owned());
+        if it.is_warning() {
+            found.severity = Severity::Warning;
+        }
         if let Some(site) = ir.definition_site(value) {
             let range = ir.absolute(site, ir.value(value).span);
             found.related = vec![Related { range, message: format!("{name} is defined here") }];
@@ -147,6 +158,26 @@ fn words(reason: Reason, name: &str, op: &str, scheme: &str) -> (String, &'stati
             format!("{name} is a secret float, but {scheme} computes on integers"),
             "Choose CKKS, or compute on integers",
         ),
+        Reason::ScalarInIntegers => (
+            format!("{name} is no tensor: heir-opt crashes when it lowers this to {scheme}"),
+            "Compute on tensors whose last dimension is the number of slots",
+        ),
+        Reason::SlotsDiffer => (
+            format!(
+                "{name} has another last dimension than other secrets, which HEIR 2026.9.1 refuses"
+            ),
+            "Give all secrets the number of slots as their last dimension",
+        ),
+        Reason::Domain => (
+            format!(
+                "`{op}` is approximated on a domain whose lower bound is not below the upper one"
+            ),
+            "Write domain_lower < domain_upper",
+        ),
+        Reason::DuplicateName => (
+            format!("another `{op}` has the name of this one"),
+            "Give each of them a name of its own",
+        ),
         Reason::CalledBody => (
             format!(
                 "HEIR lowers a call with the ciphertext {name} only if the function has no body"
@@ -174,6 +205,7 @@ fn related(ir: &Ir, reason: Reason, other: Other) -> Option<Related> {
             let name = ir.value_text(value);
             let message = match reason {
                 Reason::CallShape => format!("{name} is the argument"),
+                Reason::SlotsDiffer => format!("{name} is the first secret"),
                 _ => format!("{name} is the value of the other branch"),
             };
             (ir.absolute(site, ir.value(value).span), message)
@@ -181,6 +213,7 @@ fn related(ir: &Ir, reason: Reason, other: Other) -> Option<Related> {
         Other::Op(op) => {
             let message = match reason {
                 Reason::CalledBody => "the function has a body",
+                Reason::DuplicateName => "the first one",
                 _ => "the other call",
             };
             (core_range(ir, op), message.to_owned())
