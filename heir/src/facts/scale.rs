@@ -208,20 +208,20 @@ pub(crate) fn residues(setting: &Setting) -> Option<(&SchemeParams, u64)> {
     (scheme == Scheme::Bgv && !setting.is_openfhe()).then_some((params, t))
 }
 
-/// The scale behind a modulus switch by a modulus; `None` if there is none.
-pub(crate) fn divided(scale: u64, modulus: u64, t: u64) -> Option<u64> {
+/// The scale behind a modulus switch by a modulus; `None` if the modulus has no inverse modulo the
+/// plaintext modulus.
+pub(crate) fn divided(scale: u64, modulus: u64, plaintext_modulus: u64) -> Option<u64> {
+    let (all, scale) = (i128::from(plaintext_modulus), i128::from(scale));
     // Extended Euclidean algorithm.
-    let (mut a, mut b) = (i128::from(t), i128::from(modulus % t));
-    let (mut x, mut y) = (0_i128, 1_i128);
-    while b != 0 {
-        let quotient = a / b;
-        (a, b) = (b, a - quotient * b);
-        (x, y) = (y, x - quotient * y);
+    let mut rest = [all, i128::from(modulus % plaintext_modulus)];
+    let mut factor = [0_i128, 1];
+    while rest[1] != 0 {
+        let quotient = rest[0] / rest[1];
+        rest = [rest[1], rest[0] - quotient * rest[1]];
+        factor = [factor[1], factor[0] - quotient * factor[1]];
     }
-    if a != 1 {
-        return None;
-    }
-    u64::try_from(i128::from(scale) * x.rem_euclid(i128::from(t)) % i128::from(t)).ok()
+    let inverse = (rest[0] == 1).then(|| factor[0].rem_euclid(all))?;
+    u64::try_from(scale * inverse % all).ok()
 }
 
 /// The scale that is written, else another; what cannot be read is not known.
@@ -448,4 +448,24 @@ pub(crate) fn modulus_at(params: &SchemeParams, level: usize, default: i64) -> i
 )]
 pub(crate) fn modulus_bits(q: u64) -> i64 {
     (q as f64).log2().round() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::divided;
+
+    #[test]
+    fn a_scale_is_divided_by_the_modulus() {
+        for (modulus, plaintext_modulus) in
+            [(17_179_967_489, 65_537), (67_239_937, 65_537), (7, 11)]
+        {
+            for scale in [0, 1, 5, plaintext_modulus - 1] {
+                let quotient = divided(scale, modulus, plaintext_modulus).expect("an inverse");
+                let product = u128::from(quotient) * u128::from(modulus);
+                assert_eq!(product % u128::from(plaintext_modulus), u128::from(scale));
+            }
+        }
+        assert_eq!(divided(1, 22, 11), None);
+        assert_eq!(divided(1, 6, 4), None);
+    }
 }

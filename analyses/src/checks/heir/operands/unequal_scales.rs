@@ -16,7 +16,7 @@
 //!   negative`).
 //! - HEIR raises the scale of integers by a product of floats (`must be floating-point-like`).
 //!
-//! In BGV, HEIR keeps scales unless OpenFHE runs the program. It finds those of
+//! In BGV, HEIR keeps scales unless `OpenFHE` runs the program. It finds those of
 //! `mgmt.adjust_scale`, and changes no other: a sum of two other scales is refused. So is a modulus
 //! switch whose only use drops levels or switches again, because HEIR moves the switch to another
 //! level and keeps its scale.
