@@ -1,9 +1,9 @@
 //! Plaintexts that ops take without an encoding.
 //!
 //! *Law.* HEIR encodes a plaintext where `mgmt.init` says so. It takes any other operand for a
-//! ciphertext, and refuses the program. Constants, arguments of functions, and what ops compute from
-//! these and from encoded plaintexts are judged, if MLIR does not fold the op before. *Cost.* That
-//! of the operands, and of the ops that compute the plaintext, up to a bound.
+//! ciphertext, and refuses the program. Constants, arguments of functions, and what ops compute
+//! from these and from encoded plaintexts are judged, if MLIR does not fold the op before. *Cost.*
+//! That of the operands, and of the ops that compute the plaintext, up to a bound.
 
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
 

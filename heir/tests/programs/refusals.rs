@@ -521,3 +521,49 @@ fn secrets_of_bgv_are_tensors_of_one_width() {
         "{found:?}\n{text}"
     );
 }
+
+/// An op somewhere else decides about a refusal: edits of it say what a fresh document says.
+#[test]
+fn edits_elsewhere_decide_as_in_a_fresh_document() {
+    let told = |it: &noisy_analyses::Document| {
+        let found = it.diagnostics().into_iter();
+        found.map(|it| (it.code, it.range, it.message)).collect::<Vec<_>>()
+    };
+    let moved = "      %z = arith.addi %n, %n : T
+      %0 = mgmt.level_reduce %d : T";
+    let calls = "      %1 = func.call @g(%a) : (T) -> T
+      %2 = func.call @h(%b) : (T) -> T
+      %0 = arith.addf %1, %2 : T";
+    let declared = "  func.func private @g(T) -> T\n  func.func private @h(T) -> T\n";
+    let slice = "      %e = tensor.extract_slice %a[0] [4] [1] : T to tensor<4xf32>
+      %0 = tensor.insert_slice %e into %b[0] [4] [1] : tensor<4xf32> into T";
+    let named = "      debug.validate %a {name = \"a\"} : T
+      debug.validate %b {name = \"b\"} : T
+      %0 = arith.addf %a, %b : T";
+    let constant = "      %k = arith.constant dense<5> : T
+      %0 = arith.xori %a, %k : T";
+    let level = "      %e = mgmt.level_reduce %a : T
+      %0 = arith.addi %d, %e : T";
+    let cases = [
+        (lattigo(moved, &["%0"]), "%n, %n", "%d, %d"),
+        (program(CKKS, ROW, declared, calls, &["%0"]), "@h(%b)", "@g(%b)"),
+        (program(CKKS, ROW, "", slice, &["%0"]), "into %b", "into %a"),
+        (program(CKKS, ROW, "", named, &["%0"]), "\"a\"", "\"b\""),
+        (program(BGV, INTEGERS, "", constant, &["%0"]), "dense<5>", "dense<0>"),
+        (lattigo(level, &["%0"]), "mgmt.modreduce %n", "mgmt.level_reduce %n"),
+        (lattigo(level, &["%0"]), "backend.lattigo", "backend.openfhe"),
+        (lattigo(level, &["%0"]), "relinearize %a", "init %a"),
+    ];
+    for (text, from, to) in cases {
+        let at = text.find(from).expect("the place");
+        let mut document = noisy_analyses::Document::new(&text);
+        let before = told(&document);
+        document.edit(at..at + from.len(), to);
+        let after = document.source().text().to_string();
+        let fresh = told(&noisy_analyses::Document::new(&after));
+        assert_eq!(told(&document), fresh, "{after}");
+        assert_ne!(before, fresh, "{after}");
+        document.edit(at..at + to.len(), from);
+        assert_eq!(told(&document), before, "{text}");
+    }
+}

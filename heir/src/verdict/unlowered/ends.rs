@@ -21,7 +21,8 @@ fn yielded_plain(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     Some(Found::new(found?.0, Reason::YieldedPlain))
 }
 
-/// The operand of the end of a generic or a loop that is the same as an earlier one, and the result of the last op.
+/// The operand of the end of a generic or a loop that is the same as an earlier one, and the result
+/// of the last op.
 pub(super) fn yielded_twice(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     // A call and a loop have the types of their results.
     let is_typed = |it: Op| is_loop(ir, it) || ir.op(it).kind == OpKind::FuncCall;

@@ -8,8 +8,8 @@
 //! the same for all ops. Those of operands and results stand behind the types (`secret.generic(%a:
 //! T {key = value}) { .. } -> (T {..})`).
 //!
-//! The offsets, sizes and strides of `tensor.extract_slice` and `tensor.insert_slice` (`%a[%i, 0] [1,
-//! 8] [1, 1]`) are lists as in the generic form, where operands have no number.
+//! The offsets, sizes and strides of `tensor.extract_slice` and `tensor.insert_slice` (`%a[%i, 0]
+//! [1, 8] [1, 1]`) are lists as in the generic form, where operands have no number.
 //!
 //! A header may name the arguments of a region; that of `secret.generic` does not: its form is
 //! known so far, and so are the types of its operands and results, and of what its end gives.

@@ -6,23 +6,24 @@
 //!
 //! - an op with a ciphertext that no pattern lowers, such as `arith.maximumf`, `arith.cmpi`,
 //!   `tensor.expand_shape` or an op of `math` (`failed to legalize operation 'secret.generic'`);
-//! - a slice of ciphertexts that is not one full row of a tensor of rank 2, or that mixes plaintexts
-//!   and ciphertexts;
+//! - a slice of ciphertexts that is not one full row of a tensor of rank 2, or that mixes
+//!   plaintexts and ciphertexts;
 //! - a result of the last op of a generic or a loop that is yielded twice (`requires one result`),
 //!   and a plaintext that a generic yields;
 //! - a ciphertext that starts a loop and is used in its body;
-//! - branches with a secret condition, branches that give two ciphertexts or only choose between two
-//!   values from outside, and branches that yield ciphertexts of different levels or numbers of
+//! - branches with a secret condition, branches that give two ciphertexts or only choose between
+//!   two values from outside, and branches that yield ciphertexts of different levels or numbers of
 //!   polynomials (`types mismatch between yield op and its parent`);
 //! - in a generic, a call of a function with a body, or of a declaration that another call names;
 //!   outside, a call with a ciphertext of another level or number of polynomials than the argument
 //!   of the function has;
 //! - secret floats in BGV or BFV (`Floating point types are not supported in BGV`);
-//! - an approximation on an empty domain (`domain_lower must be strictly less than domain_upper`), and
-//!   two `debug.validate` of one name, in modules without parameters, too.
+//! - an approximation on an empty domain (`domain_lower must be strictly less than domain_upper`),
+//!   and two `debug.validate` of one name, in modules without parameters, too.
 //!
-//! Warnings are secrets in BGV or BFV that are no tensors, with which `heir-opt` crashes, and secrets
-//! of different last dimensions in BGV, which HEIR 2026.9.1 refuses and HEIR 2026.10.1 accepts.
+//! Warnings are secrets in BGV or BFV that are no tensors, with which `heir-opt` crashes, and
+//! secrets of different last dimensions in BGV, which HEIR 2026.9.1 refuses and HEIR 2026.10.1
+//! accepts.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
