@@ -68,5 +68,5 @@ pub use verdict::modulus::OverModulus;
 pub use verdict::out_of_range::{Acceptance, OutOfRange};
 pub use verdict::plaintexts::Unencoded;
 pub use verdict::requirements::{self, Condition, Outcome, Requirement};
-pub use verdict::scales::{Raised, UnequalScales};
-pub use verdict::unlowered::{Reason, Unlowered};
+pub use verdict::scales::{Cause, Raised, UnequalScales};
+pub use verdict::unlowered::{Other, Reason, Unlowered};

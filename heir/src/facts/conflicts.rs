@@ -92,7 +92,7 @@ fn varies_with_plaintext(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext
 
 /// True if a call passes a value at another level than its callee takes, and the type of the value
 /// says that it is a ciphertext.
-fn passes_other_level(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> bool {
+pub(crate) fn passes_other_level(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> bool {
     let differs = |&(user, index): &(_, u32)| {
         if ir.op(user).kind != OpKind::FuncCall {
             return false;

@@ -226,6 +226,14 @@ impl Heir {
         ciphertext(&self.facts, value)
     }
 
+    /// Returns true if nothing is unchecked but by calls that pass other levels than their callees
+    /// take: the facts are then right of each call. *Cost.* The conflicts, with their uses.
+    pub(crate) fn conflicts_in_calls_only(&self, ir: &Ir) -> bool {
+        let of = |it: Value| self.ciphertext(it);
+        let mut conflicts = self.facts.analysis.conflicts.keys();
+        conflicts.all(|&it| conflicts::passes_other_level(ir, it, &of))
+    }
+
     /// The number of ops that the last update visited.
     pub fn n_visits(&self) -> usize {
         self.facts.n_visits()

@@ -1,11 +1,16 @@
-//! Scales of CKKS ciphertexts, as logarithms to base 2, by dataflow: as the text has them, and as
-//! `--populate-scale-ckks` will leave them.
+//! Scales of ciphertexts by dataflow: of CKKS as logarithms to base 2, as the text has them and as
+//! `--populate-scale-ckks` will leave them; of BGV as residues of the plaintext modulus, unless
+//! `OpenFHE` keeps them itself.
 //!
 //! *Facts.* A fresh ciphertext, and the result of a bootstrap, has the default scale of the
 //! parameters. A product has the sum of the scales of its operands, a modulus switch takes off the
 //! rounded logarithm of the modulus of its level, `mgmt.init` and `mgmt.adjust_scale` have the
 //! scale in their `mgmt.mgmt`. Sums have the largest, other ops pass on the first. *Source.* HEIR,
 //! `lib/Analysis/ScaleAnalysis`.
+//!
+//! In BGV a fresh ciphertext and a plaintext of `mgmt.init` have scale 1. A product has the product
+//! of the scales, and a modulus switch divides by the modulus of its level. An adjusted scale
+//! follows from the uses, and is unknown here.
 //!
 //! *Populated scales.* HEIR computes all scales once, taking each product to reach its target, and
 //! then raises operands by these: the smaller factor of a product below its target, the operand of
@@ -38,8 +43,10 @@ pub enum Scale {
     Bottom,
     /// No scale is set: a plaintext that is not encoded.
     Plain,
-    /// Logarithms to base 2.
+    /// Logarithms to base 2, in CKKS.
     Log2(Bits),
+    /// Modulo the plaintext modulus, in BGV.
+    Residue(u64),
     /// Not known.
     Unknown,
 }
@@ -121,6 +128,8 @@ impl Lattice for Scale {
             (Scale::Unknown, _) | (_, Scale::Unknown) => Scale::Unknown,
             (Scale::Plain, it) | (it, Scale::Plain) => it,
             (Scale::Log2(a), Scale::Log2(b)) => Scale::Log2(a.map(b, i64::max)),
+            (a @ Scale::Residue(_), b) if a == b => a,
+            (Scale::Residue(_), _) | (_, Scale::Residue(_)) => Scale::Unknown,
         };
         Changed::when(*self != before)
     }
@@ -132,6 +141,7 @@ impl fmt::Display for Scale {
             Scale::Bottom => f.write_str("unreached"),
             Scale::Plain => f.write_str("plaintext"),
             Scale::Log2(bits) => write!(f, "{}", bits.written),
+            Scale::Residue(it) => write!(f, "{it}"),
             Scale::Unknown => f.write_str("unknown"),
         }
     }
@@ -155,6 +165,14 @@ impl Scales<'_> {
             _ => None,
         }
     }
+
+    /// The scale of a value in BGV.
+    pub(crate) fn residue(self, value: Value) -> Option<u64> {
+        match self.0.fact(value)? {
+            Scale::Residue(it) => Some(*it),
+            _ => None,
+        }
+    }
 }
 
 /// The analysis of scales.
@@ -167,10 +185,10 @@ pub struct ScaleBits {
 }
 
 impl ScaleBits {
-    /// Of a program; `None` if no module has parameters of CKKS with a default scale.
+    /// Of a program; `None` if no module has parameters of CKKS with a default scale, or of BGV.
     pub fn new(heir: &Heir, options: Options) -> Option<Self> {
         let fresh = if options.before_mul_include_first_mul { 2 } else { 1 };
-        let is_scaled = |it: &Setting| params(it).is_some();
+        let is_scaled = |it: &Setting| params(it).is_some() || residues(it).is_some();
         let settings = heir.settings();
         settings.all().any(is_scaled).then(|| Self { settings: settings.clone(), fresh })
     }
@@ -182,12 +200,94 @@ pub(crate) fn params(setting: &Setting) -> Option<(&SchemeParams, i64)> {
     Some((params, (scheme == Scheme::Ckks).then_some(params.log_default_scale?)?.into()))
 }
 
+/// The parameters of BGV of a module, and the plaintext modulus, if HEIR keeps scales.
+pub(crate) fn residues(setting: &Setting) -> Option<(&SchemeParams, u64)> {
+    let (scheme, params) = annotation::params(setting)?;
+    // Products of two residues fit, as in HEIR.
+    let t = params.plaintext_modulus.filter(|it| (2..1 << 31).contains(it))?;
+    (scheme == Scheme::Bgv && !setting.is_openfhe()).then_some((params, t))
+}
+
+/// The scale behind a modulus switch by a modulus; `None` if the modulus has no inverse modulo the
+/// plaintext modulus.
+pub(crate) fn divided(scale: u64, modulus: u64, plaintext_modulus: u64) -> Option<u64> {
+    let (all, scale) = (i128::from(plaintext_modulus), i128::from(scale));
+    // Extended Euclidean algorithm.
+    let mut rest = [all, i128::from(modulus % plaintext_modulus)];
+    let mut factor = [0_i128, 1];
+    while rest[1] != 0 {
+        let quotient = rest[0] / rest[1];
+        rest = [rest[1], rest[0] - quotient * rest[1]];
+        factor = [factor[1], factor[0] - quotient * factor[1]];
+    }
+    let inverse = (rest[0] == 1).then(|| factor[0].rem_euclid(all))?;
+    u64::try_from(scale * inverse % all).ok()
+}
+
 /// The scale that is written, else another; what cannot be read is not known.
 fn written(said: Said, otherwise: Scale) -> Scale {
     match said {
         Said::Number(bits) => Scale::Log2(Bits::all(bits.into())),
         Said::Nothing => otherwise,
         Said::Unreadable => Scale::Unknown,
+    }
+}
+
+/// As [`written`], in BGV.
+fn written_residue(said: Said, otherwise: Scale) -> Scale {
+    match said {
+        Said::Number(it) => Scale::Residue(it.into()),
+        Said::Nothing => otherwise,
+        Said::Unreadable => Scale::Unknown,
+    }
+}
+
+/// The scale of a result in BGV.
+fn transfer_residue(
+    ir: &AnalysisContext<'_, Solved>,
+    op: Op,
+    operands: &[Scale],
+    (params, t): (&SchemeParams, u64),
+) -> Scale {
+    let name = ir.op_name(op);
+    match name {
+        "mgmt.init" => {
+            return written_residue(annotation::on_result(ir, op, "scale"), Scale::Residue(1));
+        }
+        "mgmt.adjust_scale" => {
+            return written_residue(annotation::on_result(ir, op, "scale"), Scale::Unknown);
+        }
+        "secret.conceal" => return Scale::Residue(1),
+        _ if rules::decrypts(name) => return Scale::Plain,
+        _ if ir.op(op).kind == OpKind::FuncCall || is_without_rule(name) => return Scale::Unknown,
+        _ => {}
+    }
+    let operands: Vec<Scale> = rules::known_operands(ir, op, operands);
+    for stop in [Scale::Bottom, Scale::Unknown] {
+        if operands.contains(&stop) {
+            return stop;
+        }
+    }
+    let mut scales = operands.iter().filter_map(|it| match it {
+        Scale::Residue(it) => Some(*it),
+        _ => None,
+    });
+    let Some(first) = scales.next() else { return Scale::Plain };
+    match name {
+        "arith.muli" | "arith.mulf" => {
+            let product = u128::from(first) * u128::from(scales.next().unwrap_or(first));
+            u64::try_from(product % u128::from(t)).map_or(Scale::Unknown, Scale::Residue)
+        }
+        "mgmt.modreduce" => {
+            let from = ir.op(op).operands.first().and_then(|it| it.value);
+            let level = from.and_then(|it| ir.known(it).left);
+            let modulus = level.and_then(|it| params.q.get(it));
+            let scale = modulus.and_then(|&it| divided(first, it, t));
+            scale.map_or(Scale::Unknown, Scale::Residue)
+        }
+        _ if rules::contracts(name) => Scale::Unknown,
+        // HEIR takes the first of two scales.
+        _ => Scale::Residue(first),
     }
 }
 
@@ -205,10 +305,18 @@ impl SparseForward for ScaleBits {
         value: Value,
         _: &[Scale],
     ) -> Scale {
-        let Some((_, default)) = self.settings.of(op).and_then(params) else {
+        let setting = self.settings.of(op);
+        let known = ir.known(value);
+        if setting.and_then(residues).is_some() {
+            let fresh = || {
+                let said = annotation::on_argument(ir, op, index, "scale");
+                (!known.is_lowered).then_some(written_residue(said, Scale::Residue(1)))
+            };
+            return ciphertext::entry(ir, op, known.ciphertext, Scale::Plain, fresh);
+        }
+        let Some((_, default)) = setting.and_then(params) else {
             return Scale::Unknown;
         };
-        let known = ir.known(value);
         let fresh = || {
             // The scale is in the type after lowering.
             if known.is_lowered {
@@ -228,7 +336,11 @@ impl SparseForward for ScaleBits {
         operands: &[Scale],
     ) -> Scale {
         let name = ir.op_name(op);
-        let Some((params, default)) = self.settings.of(op).and_then(params) else {
+        let setting = self.settings.of(op);
+        if let Some(it) = setting.and_then(residues) {
+            return transfer_residue(ir, op, operands, it);
+        }
+        let Some((params, default)) = setting.and_then(params) else {
             return Scale::Unknown;
         };
         match name {
@@ -311,7 +423,7 @@ impl SparseForward for ScaleBits {
                 (most > 1 << 16).then_some(Scale::Unknown)
             }
             Scale::Unknown => Some(Scale::Unknown),
-            Scale::Bottom | Scale::Plain => None,
+            Scale::Bottom | Scale::Plain | Scale::Residue(_) => None,
         }
     }
 }
@@ -336,4 +448,24 @@ pub(crate) fn modulus_at(params: &SchemeParams, level: usize, default: i64) -> i
 )]
 pub(crate) fn modulus_bits(q: u64) -> i64 {
     (q as f64).log2().round() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::divided;
+
+    #[test]
+    fn a_scale_is_divided_by_the_modulus() {
+        for (modulus, plaintext_modulus) in
+            [(17_179_967_489, 65_537), (67_239_937, 65_537), (7, 11)]
+        {
+            for scale in [0, 1, 5, plaintext_modulus - 1] {
+                let quotient = divided(scale, modulus, plaintext_modulus).expect("an inverse");
+                let product = u128::from(quotient) * u128::from(modulus);
+                assert_eq!(product % u128::from(plaintext_modulus), u128::from(scale));
+            }
+        }
+        assert_eq!(divided(1, 22, 11), None);
+        assert_eq!(divided(1, 6, 4), None);
+    }
 }

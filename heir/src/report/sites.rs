@@ -33,7 +33,7 @@ use crate::verdict::out_of_range::{self, OutOfRange};
 use crate::verdict::plaintexts::{self, Unencoded};
 use crate::verdict::requirements::Outcome;
 use crate::verdict::scales::{self as verdict_scales, FirstOp, UnequalScales};
-use crate::verdict::unlowered::{self, Unlowered};
+use crate::verdict::unlowered::{self, Judge, Unlowered};
 use noisy_dataflow::flow;
 
 /// The inputs of the rules.
@@ -74,7 +74,7 @@ pub struct Sites {
     unlowered: FxHashSet<Op>,
     /// Ops that give the first ciphertext with a scale over its modulus.
     over_modulus: FxHashSet<Op>,
-    /// Sums with operands at different scales.
+    /// Ops that may be refused because of their scales.
     unequal_scales: FxHashSet<Op>,
     out_of_range: FxHashSet<Op>,
     over_budget: FxHashSet<Op>,
@@ -211,8 +211,8 @@ impl Sites {
         put(&mut self.unlowered, op, unlowered::is_candidate(ir, heir, op));
         let is_over = results().any(|it| first_over_modulus(at, it).is_some());
         put(&mut self.over_modulus, op, is_over);
-        let differ = verdict_scales::differ(ir, heir, at.scales, op);
-        put(&mut self.unequal_scales, op, differ);
+        let may_differ = verdict_scales::is_candidate(ir, heir, at.scales, op);
+        put(&mut self.unequal_scales, op, may_differ);
         let is_out = out_of_range::out_of_range(ir, at.ranges, op).is_some();
         put(&mut self.out_of_range, op, is_out);
         let most = |it: Value| heir.budget(ir, at.options, it);
@@ -306,7 +306,10 @@ impl Sites {
     /// The values that loops carry at another level than they take, in textual order.
     pub fn varying(&self, ir: &Ir, heir: &Heir) -> Vec<Varying> {
         let all = in_order(ir, &self.varying).into_iter();
-        all.flat_map(|it| underflow::varying(ir, heir, it)).collect()
+        let all = all.flat_map(|it| underflow::varying(ir, heir, it));
+        let is_refused =
+            |op: Op| has_params(heir, op) && self.stage(ir.function_of(op)).uses_levels;
+        all.map(|it| Varying { is_refused: is_refused(it.op), ..it }).collect()
     }
 
     /// The recursive calls that pass or return ciphertexts without a level, in textual order.
@@ -374,13 +377,20 @@ impl Sites {
     pub fn unlowered(&self, ir: &Ir, heir: &Heir) -> Vec<Unlowered> {
         let mut liveness = Liveness::default();
         let is_judged = |it: Op| {
-            let is_generic = ir.is_secret_generic(it) && has_params(heir, it);
-            is_generic || is_judged(ir, heir, it) && !is_lowered(ir, it)
+            let is_outside = ir.is_secret_generic(it) || ir.op(it).kind == OpKind::FuncCall;
+            is_outside && has_params(heir, it) || is_judged(ir, heir, it) && !is_lowered(ir, it)
         };
-        let all = self.unlowered.iter().filter(|&&it| is_judged(it));
+        let all = in_order(ir, &self.unlowered);
+        let judge = Judge::new(ir, heir, &all);
         let mut out: Vec<Unlowered> =
-            all.flat_map(|&it| unlowered::unlowered(ir, heir, it)).collect();
-        out.retain(|it| is_judged(it.op) && liveness.is_live(ir, it.op));
+            all.iter().filter_map(|&it| judge.refused_early(it)).collect();
+        let all = all.into_iter().filter(|&it| is_judged(it));
+        out.extend(all.flat_map(|it| judge.unlowered(it)));
+        let is_managed = |it: Op| self.stage(ir.function_of(it)).is_managed;
+        out.retain(|it| {
+            let is_late = !it.may_pass(ir) || is_managed(it.op);
+            it.is_early() || is_late && is_judged(it.op) && liveness.is_live(ir, it.op)
+        });
         // Of two reasons for one op the first.
         out.sort_by_cached_key(|it| (ir.start(it.op), it.op, it.reason));
         out.dedup_by_key(|it| it.op);
@@ -412,25 +422,38 @@ impl Sites {
     pub fn unequal_scales(&self, at: &Sight<'_>) -> Vec<UnequalScales> {
         let (ir, heir) = (at.ir, at.heir);
         let mut liveness = Liveness::default();
-        let is_managed = |it: Op| {
-            let stage = self.stage(ir.function_of(it));
-            stage.uses_levels || stage.is_relinearized
-        };
+        let stage = |it: Op| self.stage(ir.function_of(it));
         let generics = self.holders.iter().copied();
-        let generics =
-            generics.filter(|&it| ir.is_alive(it) && ir.is_secret_generic(it) && is_managed(it));
-        let mut sums: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
+        let generics = generics
+            .filter(|&it| ir.is_alive(it) && ir.is_secret_generic(it) && stage(it).is_managed);
+        let around = |op: Op| {
+            let mut around = std::iter::successors(Some(op), |&it| ir.parent_op(it));
+            around.find(|&it| ir.is_secret_generic(it))
+        };
+        let mut ops: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
         for op in in_order(ir, &self.unequal_scales) {
-            sums.entry(ir.parent_op(op).unwrap_or(op)).or_default().push(op);
+            ops.entry(around(op).unwrap_or(op)).or_default().push(op);
         }
         let mut found: Vec<UnequalScales> = Vec::new();
         for generic in generics {
+            let ops = ops.get(&generic).into_iter().flatten().copied();
+            let ops: Vec<Op> = ops.filter(|&it| liveness.is_live(ir, it)).collect();
+            let simple = |&op: &Op| verdict_scales::refused(ir, heir, at.scales?, op);
+            if let Some(it) = ops.iter().find_map(simple) {
+                found.push(it);
+                continue;
+            }
+            if !stage(generic).uses_levels && !stage(generic).is_relinearized {
+                continue;
+            }
             match verdict_scales::first_op(ir, heir, at.options, generic) {
                 FirstOp::Raised(it) => found.extend(it.filter(|it| liveness.is_live(ir, it.op))),
                 FirstOp::Kept => {
-                    let sums = sums.get(&generic).into_iter().flatten();
-                    let mut sums = sums.filter(|&&it| liveness.is_live(ir, it));
-                    let Some(&first) = sums.next() else { continue };
+                    let is_own = |it: &&Op| {
+                        ir.parent_op(**it) == Some(generic)
+                            && verdict_scales::differ(ir, heir, at.scales, **it)
+                    };
+                    let Some(&first) = ops.iter().find(is_own) else { continue };
                     let mut inside = ir.op(generic).regions.iter().flat_map(|it| ir.items(it.1));
                     if inside.any(|it| !ir.op(it).regions.is_empty()) {
                         continue;

@@ -77,6 +77,8 @@ pub struct Varying {
     pub yielded: Value,
     /// The levels used by what it takes.
     pub from: u32,
+    /// True if HEIR lowers the loop next: it has placed modulus switches and chosen parameters.
+    pub is_refused: bool,
 }
 
 /// The values that a loop carries at another level than it takes; none for another op.
@@ -97,6 +99,7 @@ pub(crate) fn varying(ir: &Ir, heir: &Heir, op: Op) -> Vec<Varying> {
                 carried: it.argument,
                 yielded: it.yielded,
                 from,
+                is_refused: false,
             });
         }
     });

@@ -97,3 +97,19 @@ fn domain(ir: &Ir, op: Op) -> Option<RealRange> {
     };
     RealRange::new(bound(0, lower)?, bound(1, upper)?)
 }
+
+/// Returns true if an op that is approximated by a polynomial states a domain without numbers:
+/// `domain_lower must be strictly less than domain_upper`. Source: HEIR,
+/// `lib/Transforms/PolynomialApproximation/PolynomialApproximation.cpp`.
+pub(crate) fn has_empty_domain(ir: &Ir, op: Op) -> bool {
+    let name = ir.op_name(op);
+    // The exponential function has another approximation.
+    let is_approximated = name != "math.exp"
+        && (name.starts_with("math.")
+            || matches!(
+                name,
+                "arith.maximumf" | "arith.minimumf" | "arith.maxnumf" | "arith.minnumf"
+            ));
+    let bounds = || DOMAIN.map(|it| ir.attr(op, it).and_then(|it| value_range::number(ir, it)));
+    is_approximated && matches!(bounds(), [Some(lower), Some(upper)] if lower >= upper)
+}

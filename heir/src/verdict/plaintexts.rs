@@ -1,8 +1,9 @@
 //! Plaintexts that ops take without an encoding.
 //!
 //! *Law.* HEIR encodes a plaintext where `mgmt.init` says so. It takes any other operand for a
-//! ciphertext, and refuses the program. Constants, arguments of functions, and sums, products and
-//! rotations are judged: other plaintexts may be folded before. *Cost.* That of the operands.
+//! ciphertext, and refuses the program. Constants, arguments of functions, and what ops compute
+//! from these and from encoded plaintexts are judged, if MLIR does not fold the op before. *Cost.*
+//! That of the operands, and of the ops that compute the plaintext, up to a bound.
 
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
 
@@ -30,6 +31,11 @@ pub(super) fn is_constant(ir: &Ir, value: Value) -> bool {
     ir.defining_op(value).is_some_and(|it| ir.op(it).kind == OpKind::ArithConstant)
 }
 
+/// Returns true if a value is an encoded plaintext.
+pub(super) fn is_init(ir: &Ir, value: Value) -> bool {
+    ir.defining_op(value).is_some_and(|it| ir.op_name(it) == "mgmt.init")
+}
+
 /// The plaintext that an op takes beside a ciphertext, if an op or a function gives it without an
 /// encoding. It is a candidate: the ops before that op decide whether MLIR folds it, and change
 /// without this op.
@@ -50,10 +56,7 @@ pub(crate) fn candidate(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
     };
     let is_given = match ir.value(value).def {
         Def::Result(by, _) => ir.op(by).kind == OpKind::ArithConstant || computes(ir, by),
-        Def::Argument(block, _) => {
-            let holder = ir.region(ir.block(block).region).parent;
-            holder.is_some_and(|it| ir.op(it).kind == OpKind::FuncFunc)
-        }
+        Def::Argument(..) => is_of_function(ir, value),
     };
     (is_plain(heir, value) && is_given).then_some(Unencoded { op, at, value })
 }
@@ -64,7 +67,7 @@ pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
     let is_kept = ir.defining_op(found.value).is_none_or(|by| match ir.op(by).kind {
         OpKind::ArithConstant => {
             let (_, kind) = ir.op_name(op).split_once('.').unwrap_or_default();
-            !folds(kind, found.at, constant(ir, by))
+            !folds(kind, found.at, number(ir, by))
         }
         _ => is_computed(ir, by, MAX_STEPS),
     });
@@ -74,25 +77,69 @@ pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
 /// At most so many ops are followed from a plaintext to the arguments that it is computed from.
 const MAX_STEPS: u32 = 8;
 
-/// Returns true for sums, products and rotations.
-fn computes(ir: &Ir, op: Op) -> bool {
-    matches!(
-        ir.op_name(op),
-        "arith.addf" | "arith.addi" | "arith.mulf" | "arith.muli" | "tensor_ext.rotate"
-    )
+/// Returns true for an argument of a function.
+fn is_of_function(ir: &Ir, value: Value) -> bool {
+    let Def::Argument(block, _) = ir.value(value).def else { return false };
+    let holder = ir.region(ir.block(block).region).parent;
+    holder.is_some_and(|it| ir.op(it).kind == OpKind::FuncFunc)
 }
 
-/// Returns true if an op computes a plaintext from arguments by sums, products and rotations: MLIR
-/// does not fold these.
+/// Returns true if an op may compute a plaintext that no op encodes.
+fn computes(ir: &Ir, op: Op) -> bool {
+    let name = ir.op_name(op);
+    ir.op(op).regions.is_empty()
+        && (is_monotone(name) || is_leaf(name) || name == "tensor_ext.rotate")
+}
+
+/// Returns true for ops that MLIR folds only with constants.
+fn is_monotone(name: &str) -> bool {
+    name.starts_with("math.")
+        || matches!(
+            name,
+            "arith.addf"
+                | "arith.addi"
+                | "arith.mulf"
+                | "arith.muli"
+                | "tensor.empty"
+                | "func.call"
+                | "mgmt.level_reduce"
+        )
+}
+
+/// Returns true for ops of different operands that MLIR may fold with the ops that give these.
+fn is_leaf(name: &str) -> bool {
+    matches!(name, "arith.subf" | "arith.subi" | "arith.divf" | "arith.maximumf" | "arith.minimumf")
+}
+
+/// Returns true if an op computes a plaintext from arguments and encoded plaintexts, and MLIR does
+/// not fold it.
 fn is_computed(ir: &Ir, op: Op, steps: u32) -> bool {
-    let is_variable = |it: Value| match ir.defining_op(it) {
-        Some(by) => steps > 0 && is_computed(ir, by, steps - 1),
-        None => true,
-    };
-    // The shift of a rotation may be a constant.
-    let n = if ir.op_name(op) == "tensor_ext.rotate" { 1 } else { usize::MAX };
-    let mut operands = ir.op(op).operands.iter().take(n);
-    computes(ir, op) && operands.all(|it| it.value.is_some_and(is_variable))
+    let data = ir.op(op);
+    let name = ir.op_name(op);
+    if !computes(ir, op) {
+        return false;
+    }
+    let is_variable = |it: Value| is_of_function(ir, it) || is_init(ir, it);
+    let by = |it: Value| ir.defining_op(it).filter(|_| !is_init(ir, it));
+    let operands: Option<Vec<Value>> = data.operands.iter().map(|it| it.value).collect();
+    let Some(operands) = operands else { return false };
+    match *operands {
+        _ if data.kind == OpKind::FuncCall => true,
+        // Only of different values, and in no other op.
+        [left, right] if is_leaf(name) => {
+            steps == MAX_STEPS && left != right && is_variable(left) && is_variable(right)
+        }
+        // By zero it is the operand, and two may be one.
+        [value, shift] if name == "tensor_ext.rotate" => {
+            let by_constant = |it: Op| number(ir, it).is_some_and(|it| it != 0.0);
+            is_variable(value) && by(shift).is_none_or(by_constant)
+        }
+        _ => {
+            let is_inner = |it: Op| steps > 0 && is_computed(ir, it, steps - 1);
+            let mut all = operands.iter();
+            is_monotone(name) && all.all(|&it| is_variable(it) || by(it).is_some_and(is_inner))
+        }
+    }
 }
 
 /// Returns true if MLIR folds an op with a constant operand away: a sum with zero, a product with
@@ -105,8 +152,8 @@ fn folds(kind: &str, at: u32, constant: Option<f64>) -> bool {
     }
 }
 
-/// The number that all elements of a constant are, if it is one and not negative.
-fn constant(ir: &Ir, op: Op) -> Option<f64> {
+/// The number that all elements of a constant are, if it is one.
+pub(super) fn number(ir: &Ir, op: Op) -> Option<f64> {
     #[allow(clippy::cast_precision_loss, reason = "only zero and one are distinguished")]
     match ir.interner.attr_data(ir.attr(op, "value")?) {
         AttrData::Int { value, .. } => Some(*value as f64),

@@ -4,7 +4,12 @@
 //! all programs. Two cases are left. Where it raises the scale of an operand of the first op of a
 //! block, it takes the rest of the block for dead, and raises nothing there. Where it raises the
 //! operand of a modulus switch, it decides about later ops by the scales without that: of two such
-//! factors it raises one too far.
+//! factors it raises one too far. It lowers no scale, so `mgmt.adjust_scale` needs one that is not
+//! below that of its operand, and it raises by products of floats.
+//!
+//! `--populate-scale-bgv` finds the scales of adjusted ciphertexts, and changes no other. Sums of
+//! different scales are refused, and so is a modulus switch that the canonicalizer moves to
+//! another level, behind a drop of levels or a second switch.
 //!
 //! *Law.* A generic is judged by its first op if the operands of that are arguments of a function
 //! or encoded plaintexts: their scales are known. Else a sum is judged by its facts, in generics
@@ -14,15 +19,16 @@
 //! `lib/Transforms/PopulateScale/PopulateScaleCKKS.cpp`, where `isBlockLive` asks about the point
 //! before the first op; measured with HEIR 2026.9.1.
 
-use noisy_syntax::{Def, Ir, Op, OpKind, Value};
+use noisy_syntax::{Def, Ir, Op, OpKind, TypeData, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::ciphertext::Ciphertext;
 use crate::facts::known::Heir;
-use crate::facts::scale::{Bits, Scales, modulus_at, params};
+use crate::facts::scale::{Bits, Scales, modulus_at, params, residues};
 use crate::options::Options;
 use crate::text::annotation::{self, Said};
 use crate::text::params::SchemeParams;
+use crate::verdict::levels;
 use noisy_dataflow::flow;
 
 /// An op that HEIR refuses because of its scales.
@@ -36,8 +42,29 @@ pub struct UnequalScales {
     /// The operands that HEIR raises, in textual order; raised by hand they are no cause any more.
     /// None for a modulus switch that HEIR merges with another one.
     pub raised: Vec<Raised>,
-    /// True if HEIR raises an operand of the first op of the block, and none behind it.
-    pub is_behind_first: bool,
+    /// The reason.
+    pub cause: Cause,
+}
+
+/// The reason why HEIR refuses an op because of its scales.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// HEIR decides about the operands by scales that it has changed since.
+    Raised,
+    /// HEIR raises an operand of the first op of the block, and none behind it.
+    BehindFirst,
+    /// HEIR merges two modulus switches.
+    Merged,
+    /// The scale of `mgmt.adjust_scale` is below that of its operand: `delta scale is negative`.
+    Lowered,
+    /// No scale is written on a `mgmt.adjust_scale` of CKKS: `delta scale is negative`.
+    Unwritten,
+    /// HEIR raises the scale of integers: `must be floating-point-like`.
+    Integers,
+    /// A sum in BGV takes different scales.
+    Residues,
+    /// HEIR moves a modulus switch of BGV to another level.
+    Moved,
 }
 
 /// An operand whose scale HEIR raises.
@@ -85,11 +112,114 @@ fn merged(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<(Value, i6
     is_behind.then_some((value, scales.bits(value)?.populated))
 }
 
+/// A cause that follows from an op and the scales of its operands, with these.
+fn simple(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<(Cause, Vec<(Value, i64)>)> {
+    let setting = heir.setting_of(op)?;
+    if let Some((params, t)) = residues(setting) {
+        return in_integers(ir, heir, scales, op, (params, t));
+    }
+    let (_, default) = params(setting)?;
+    let name = ir.op_name(op);
+    let values = scaled(ir, heir, op);
+    let bits = || values.iter().map(|&it| scales.bits(it)).collect::<Option<Vec<Bits>>>();
+    let numbered = |bits: Vec<Bits>| {
+        values.iter().zip(bits).map(|(&it, bits)| (it, bits.assumed)).collect::<Vec<_>>()
+    };
+    if name == "mgmt.adjust_scale" {
+        let &[value] = values.as_slice() else { return None };
+        return match annotation::on_result(ir, op, "scale") {
+            Said::Nothing => Some((Cause::Unwritten, vec![(value, scales.bits(value)?.assumed)])),
+            Said::Number(to) => {
+                let from = scales.bits(value)?;
+                let least = from.written.min(from.assumed).min(from.populated);
+                let result = *ir.op(op).results.first()?;
+                let pair = vec![(value, least), (result, to.into())];
+                (i64::from(to) < least).then_some((Cause::Lowered, pair))
+            }
+            Said::Unreadable => None,
+        };
+    }
+    let is_integer = |value: Value| match ir.interner.type_data(ir.value(value).ty) {
+        TypeData::Tensor { element, .. } => {
+            matches!(ir.interner.type_data(*element), TypeData::Int { .. })
+        }
+        _ => false,
+    };
+    if !values.first().is_some_and(|&it| is_integer(it)) {
+        return None;
+    }
+    let bits = bits()?;
+    let is_raised = if is_sum(name) {
+        bits.iter().any(|it| it.assumed != bits[0].assumed)
+    } else {
+        let &result = ir.op(op).results.first()?;
+        name == "mgmt.modreduce" && scales.bits(result)?.assumed < default
+    };
+    is_raised.then(|| (Cause::Integers, numbered(bits)))
+}
+
+/// An op that is refused by its own scales alone.
+pub(crate) fn refused(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<UnequalScales> {
+    let (cause, values) = simple(ir, heir, scales, op)?;
+    Some(UnequalScales { op, values, raised: Vec::new(), cause })
+}
+
+/// As [`simple`], in BGV.
+fn in_integers(
+    ir: &Ir,
+    heir: &Heir,
+    scales: Scales<'_>,
+    op: Op,
+    (params, t): (&SchemeParams, u64),
+) -> Option<(Cause, Vec<(Value, i64)>)> {
+    let values = scaled(ir, heir, op);
+    let residue = |it: Value| Some((it, i64::try_from(scales.residue(it)?).ok()?));
+    let name = ir.op_name(op);
+    if is_sum(name) {
+        let values: Vec<_> = values.into_iter().map(residue).collect::<Option<_>>()?;
+        let differs = values.iter().any(|it| it.1 != values[0].1);
+        // Where levels are dropped, scales change, too.
+        let is_level = levels::unequal(ir, heir, op).is_some();
+        return (differs && !is_level).then_some((Cause::Residues, values));
+    }
+    let is_once = |it: Value| ir.value(it).uses.len() == 1;
+    let &[value] = values.as_slice() else { return None };
+    let switch = switched_before(ir, op, value).filter(|_| is_once(value))?;
+    let from = heir.left(ir.op(switch).operands.first()?.value?)?;
+    let &result = ir.op(op).results.first()?;
+    // The switch behind it stands at the level of the last one.
+    let is_changed = match name {
+        "mgmt.modreduce" => params.q.get(from)? % t != 1,
+        "mgmt.level_reduce" if is_once(result) => {
+            params.q.get(from)? % t != params.q.get(heir.left(result)? + 1)? % t
+        }
+        _ => false,
+    };
+    is_changed.then_some((Cause::Moved, vec![residue(value)?]))
+}
+
+/// The modulus switch right before another one, or before a drop of levels.
+fn switched_before(ir: &Ir, op: Op, value: Value) -> Option<Op> {
+    let is_judged = matches!(ir.op_name(op), "mgmt.modreduce" | "mgmt.level_reduce");
+    let switch = ir.defining_op(value).filter(|_| is_judged)?;
+    (ir.op_name(switch) == "mgmt.modreduce").then_some(switch)
+}
+
+/// Returns true if HEIR may refuse an op because of its scales, by the ops that give its operands
+/// and by their facts. Other uses of these values decide later: they change without the op.
+pub(crate) fn is_candidate(ir: &Ir, heir: &Heir, scales: Option<Scales<'_>>, op: Op) -> bool {
+    let is_switched = || {
+        let values = scaled(ir, heir, op);
+        matches!(*values, [value] if switched_before(ir, op, value).is_some())
+    };
+    scales.is_some() && (differ(ir, heir, scales, op) || is_switched())
+}
+
 /// Returns true if a sum takes different scales after HEIR has raised the smaller ones, or HEIR
-/// merges a modulus switch with the one before it.
+/// merges a modulus switch with the one before it, or another cause follows from the scales.
 pub(crate) fn differ(ir: &Ir, heir: &Heir, scales: Option<Scales<'_>>, op: Op) -> bool {
     let Some(scales) = scales else { return false };
-    if merged(ir, heir, scales, op).is_some() {
+    if simple(ir, heir, scales, op).is_some() || merged(ir, heir, scales, op).is_some() {
         return true;
     }
     let values = summands(ir, heir, scales, op).unwrap_or_default();
@@ -101,7 +231,7 @@ pub(crate) fn differ(ir: &Ir, heir: &Heir, scales: Option<Scales<'_>>, op: Op) -
 pub(crate) fn unequal(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<UnequalScales> {
     if let Some(value) = merged(ir, heir, scales, op) {
         let (values, raised) = (vec![value], Vec::new());
-        return Some(UnequalScales { op, values, raised, is_behind_first: false });
+        return Some(UnequalScales { op, values, raised, cause: Cause::Merged });
     }
     let values = summands(ir, heir, scales, op)?;
     let is_off = |value: Value| scales.bits(value).is_some_and(|it| it.assumed != it.populated);
@@ -124,7 +254,7 @@ pub(crate) fn unequal(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Optio
         }
     }
     raised.sort_by_key(|it| ir.start(it.op));
-    (!raised.is_empty()).then_some(UnequalScales { op, values, raised, is_behind_first: false })
+    (!raised.is_empty()).then_some(UnequalScales { op, values, raised, cause: Cause::Raised })
 }
 
 /// True if a value has a scale for HEIR: ciphertexts and encoded plaintexts.
@@ -157,7 +287,7 @@ pub(crate) fn first_op(ir: &Ir, heir: &Heir, options: Options, generic: Op) -> F
     let refused = behind.find_map(|op| Some((op, walk.follow(op).err()?)));
     FirstOp::Raised(refused.map(|(op, values)| {
         let raised = vec![raised];
-        UnequalScales { op, values, raised, is_behind_first: true }
+        UnequalScales { op, values, raised, cause: Cause::BehindFirst }
     }))
 }
 

@@ -3,35 +3,137 @@
 //! *Law.* Each case names the pass that refuses it, and the file of HEIR. A value whose facts are
 //! not checked is no ciphertext here. An edit elsewhere may decide about an op, so the ops that may
 //! be refused are kept, and judged when they are listed. *Cost.* That of the operands; for a loop,
-//! of the uses of the values that start it.
+//! of the uses of the values that start it; for a call, of the calls that may be refused.
 
-use noisy_syntax::{Ir, Op, OpKind, Operand, TypeData, Value};
+mod calls;
+mod ends;
+mod patterns;
+mod regions;
+
+use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
+use rustc_hash::FxHashMap;
 
 use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
 use crate::facts::known::Heir;
 use crate::text::setting::Scheme;
-use crate::verdict::plaintexts::{is_constant, is_plain};
+use crate::verdict::out_of_range;
+use calls::Calls;
 
 /// The reason why an op is not lowered, the one that is told before others first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// No pattern of `--secret-to-ckks` or `--secret-to-bgv` matches the op: `failed to legalize
-    /// operation 'secret.generic' that was explicitly marked illegal`. Source:
-    /// `lib/Dialect/Secret/Conversions/{SecretToCKKS,SecretToBGV,Patterns}.cpp`.
+    /// The domain of an approximation is empty.
+    Domain,
+    /// Two `debug.validate` have one name.
+    DuplicateName,
+    /// No pattern matches the op.
     NoPattern,
-    /// The result of the last op of a generic is yielded twice: `requires one result`. Source:
-    /// `lib/Utils/ContextAwareConversionUtils.h`.
+    /// No pattern matches the op, which changes the shape or the layout of a ciphertext.
+    Layout,
+    /// A slice is not one full row of a tensor of rank 2.
+    Slice,
+    /// A plaintext is inserted into ciphertexts, or a ciphertext into plaintexts.
+    MixedSlice,
+    /// The result of the last op of a generic or a loop is yielded twice.
     YieldedTwice,
-    /// The value that starts a loop is used in its body: `--secret-distribute-generic` makes it a
-    /// secret there. Source: `lib/Dialect/Secret/Transforms/DistributeGeneric.cpp`.
+    /// A generic yields a plaintext.
+    YieldedPlain,
+    /// The value that starts a loop is used in its body: it becomes a secret there.
     StartOfLoop,
-    /// The branches of an `if` yield ciphertexts of different levels or numbers of polynomials:
-    /// `types mismatch between yield op and its parent`.
+    /// The condition of branches is a ciphertext.
+    SecretCondition,
+    /// Branches choose between two values from outside, and compute neither: they become a
+    /// selection.
+    Selection,
+    /// Branches give two ciphertexts: their types are not converted.
+    TwoResults,
+    /// The branches of an `if` yield ciphertexts of different levels or numbers of polynomials.
     Branches,
-    /// BGV and BFV compute on integers: `Floating point types are not supported in BGV`. Source:
-    /// `lib/Dialect/Secret/Conversions/SecretToBGV/SecretToBGV.cpp`.
+    /// BGV and BFV compute on integers.
     FloatsInIntegers,
+    /// BGV and BFV compute on tensors: `heir-opt` crashes. A warning.
+    ScalarInIntegers,
+    /// Secrets have different last dimensions, which HEIR 2026.9.1 refuses in BGV. A warning.
+    SlotsDiffer,
+    /// A generic calls a function with a body.
+    CalledBody,
+    /// A generic calls a declaration that another call names, too.
+    CalledTwice,
+    /// A function is called with a ciphertext of another level or number of polynomials than its
+    /// argument has.
+    CallShape,
 }
+
+impl Reason {
+    /// All of them, each with HEIR's message and the file that gives it.
+    pub const ALL: [(Self, &'static str, &'static str); 19] = [
+        (
+            Self::Domain,
+            "domain_lower must be strictly less than domain_upper",
+            "lib/Transforms/PolynomialApproximation/PolynomialApproximation.cpp",
+        ),
+        (
+            Self::DuplicateName,
+            "duplicate debug.validate name",
+            "lib/Dialect/Debug/Transforms/ValidateNames.cpp",
+        ),
+        (Self::NoPattern, ILLEGAL, "lib/Dialect/Secret/Conversions/Patterns.cpp"),
+        (Self::Layout, ILLEGAL, "lib/Dialect/Secret/Conversions/Patterns.cpp"),
+        (Self::Slice, ILLEGAL, "lib/Dialect/Secret/Conversions/Patterns.cpp"),
+        (
+            Self::MixedSlice,
+            "expected scalar to be a scalar ciphertext",
+            "lib/Dialect/Secret/Conversions/Patterns.cpp",
+        ),
+        (Self::YieldedTwice, "requires one result", "lib/Utils/ContextAwareConversionUtils.h"),
+        (
+            Self::YieldedPlain,
+            "failed to legalize operation 'secret.conceal'",
+            "lib/Dialect/Secret/Conversions/Patterns.cpp",
+        ),
+        (
+            Self::StartOfLoop,
+            "but got '!secret.secret",
+            "lib/Dialect/Secret/Transforms/DistributeGeneric.cpp",
+        ),
+        (Self::SecretCondition, ILLEGAL, "lib/Dialect/Secret/Transforms/DistributeGeneric.cpp"),
+        (Self::Selection, ILLEGAL, "lib/Dialect/Secret/Conversions/Patterns.cpp"),
+        (Self::TwoResults, "along control flow edge", "lib/Utils/ContextAwareTypeConversion.cpp"),
+        (
+            Self::Branches,
+            "types mismatch between yield op and its parent",
+            "lib/Utils/ContextAwareTypeConversion.cpp",
+        ),
+        (
+            Self::FloatsInIntegers,
+            "Floating point types are not supported in BGV",
+            "lib/Dialect/Secret/Conversions/SecretToBGV/SecretToBGV.cpp",
+        ),
+        (
+            Self::ScalarInIntegers,
+            "unexpected non-tensor secret type",
+            "lib/Dialect/Secret/Conversions/SecretToBGV/SecretToBGV.cpp",
+        ),
+        (
+            Self::SlotsDiffer,
+            "last dimension matching ring parameter",
+            "lib/Dialect/Secret/Conversions/SecretToBGV/SecretToBGV.cpp",
+        ),
+        (Self::CalledBody, "cannot lower call", "lib/Utils/ContextAwareConversionUtils.cpp"),
+        (
+            Self::CalledTwice,
+            "expected exactly one caller to the callee",
+            "lib/Utils/ContextAwareConversionUtils.cpp",
+        ),
+        (
+            Self::CallShape,
+            "output ring basis size should be less than the input ring basis size",
+            "lib/Dialect/LWE/IR/LWEOps.h",
+        ),
+    ];
+}
+
+const ILLEGAL: &str = "explicitly marked illegal";
 
 /// An op that HEIR does not lower.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,46 +144,191 @@ pub struct Unlowered {
     pub at: u32,
     /// The reason.
     pub reason: Reason,
-    /// The scheme of the module.
-    pub scheme: Scheme,
+    /// The scheme of the module, if it names one.
+    pub scheme: Option<Scheme>,
+    /// The other value or op that takes part: the value of the other branch, the other call, the
+    /// argument of the function that is called.
+    pub other: Option<Other>,
+}
+
+impl Unlowered {
+    /// Returns true if a pass before those that need parameters refuses the op.
+    pub(crate) fn is_early(&self) -> bool {
+        matches!(self.reason, Reason::Domain | Reason::DuplicateName)
+    }
+
+    /// Returns true if the lowering fails only in some version of HEIR, or crashes.
+    pub fn is_warning(&self) -> bool {
+        matches!(self.reason, Reason::ScalarInIntegers | Reason::SlotsDiffer)
+    }
+
+    /// Returns true if HEIR's passes on programs without ops that manage ciphertexts may still
+    /// lower the op, or unroll or inline what is around it.
+    pub(crate) fn may_pass(&self, ir: &Ir) -> bool {
+        match self.reason {
+            Reason::Layout
+            | Reason::Slice
+            | Reason::MixedSlice
+            | Reason::SecretCondition
+            | Reason::Selection
+            | Reason::TwoResults
+            | Reason::CalledBody
+            | Reason::CalledTwice
+            | Reason::ScalarInIntegers
+            | Reason::SlotsDiffer => true,
+            Reason::YieldedTwice => !ir.is_secret_yield(self.op),
+            _ => false,
+        }
+    }
+}
+
+/// The second place of a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Other {
+    /// A value.
+    Value(Value),
+    /// An op.
+    Op(Op),
+}
+
+/// An operand at which an op is refused, with the reason.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    at: u32,
+    reason: Reason,
+    other: Option<Other>,
+}
+
+impl Found {
+    fn new(at: u32, reason: Reason) -> Self {
+        Self { at, reason, other: None }
+    }
 }
 
 /// Returns true if an op may not be lowered, by its own text and the facts of its operands. Ops
 /// around it, and uses of values, decide later: they change without the op.
 pub(crate) fn is_candidate(ir: &Ir, heir: &Heir, op: Op) -> bool {
     let kind = ir.op(op).kind;
-    if ir.is_secret_generic(op) || is_loop(ir, op) {
-        return true;
-    }
-    if ir.is_secret_yield(op) {
-        return has_twice(ir, op);
-    }
-    matches!(kind, OpKind::ScfYield | OpKind::AffineYield) || no_pattern(ir, heir, op).is_some()
+    let is_region = ir.is_secret_generic(op) || is_loop(ir, op) || is_if(ir, op);
+    let is_end = ir.is_secret_yield(op) || is_inner_end(ir, op);
+    is_region
+        || is_end
+        || kind == OpKind::FuncCall
+        || is_early(ir, heir, op)
+        || patterns::refused(ir, heir, op).is_some()
 }
 
-/// Returns why HEIR does not lower a candidate, or ops in a loop that is one, at most once per op.
-pub(crate) fn unlowered(ir: &Ir, heir: &Heir, op: Op) -> Vec<Unlowered> {
-    let Some(scheme) = heir.setting_of(op).and_then(|it| it.scheme) else { return Vec::new() };
-    let found = |op: Op, at: u32, reason: Reason| Unlowered { op, at, reason, scheme };
-    if is_loop(ir, op) {
-        let uses = uses_of_starts(ir, heir, op).into_iter();
-        return uses.map(|(user, at)| found(user, at, Reason::StartOfLoop)).collect();
+/// The verdict on ops that are candidates.
+pub(crate) struct Judge<'a> {
+    ir: &'a Ir,
+    heir: &'a Heir,
+    calls: Calls,
+    /// The first `debug.validate` of each name, by part of the document.
+    names: FxHashMap<(usize, &'a str), Op>,
+    /// The first secret that a generic takes, by part of the document.
+    slots: FxHashMap<usize, Value>,
+}
+
+impl<'a> Judge<'a> {
+    /// Of all candidates, in textual order.
+    pub(crate) fn new(ir: &'a Ir, heir: &'a Heir, candidates: &[Op]) -> Self {
+        let (mut names, mut slots) = (FxHashMap::default(), FxHashMap::default());
+        for &op in candidates {
+            if let Some(name) = name_of(ir, op) {
+                names.entry((heir.settings().part(op), name)).or_insert(op);
+            }
+            if ir.is_secret_generic(op)
+                && let Some(value) = regions::first_tensor(ir, op)
+            {
+                slots.entry(heir.settings().part(op)).or_insert(value);
+            }
+        }
+        Self { ir, heir, calls: Calls::new(ir, candidates), names, slots }
     }
-    let reason = if ir.is_secret_generic(op) {
-        floats(ir, scheme, op).map(|at| (at, Reason::FloatsInIntegers))
-    } else if ir.is_secret_yield(op) {
-        yielded_twice(ir, heir, op).map(|at| (at, Reason::YieldedTwice))
-    } else if matches!(ir.op(op).kind, OpKind::ScfYield | OpKind::AffineYield) {
-        branches(ir, heir, op).map(|at| (at, Reason::Branches))
-    } else {
-        let at = no_pattern(ir, heir, op).filter(|_| !may_fold(ir, op));
-        at.map(|at| (at, Reason::NoPattern))
-    };
-    reason.into_iter().map(|(at, reason)| found(op, at, reason)).collect()
+
+    /// Returns why a pass before the lowering refuses a candidate.
+    pub(crate) fn refused_early(&self, op: Op) -> Option<Unlowered> {
+        let (ir, heir) = (self.ir, self.heir);
+        if !is_early(ir, heir, op) {
+            return None;
+        }
+        let (reason, other) = match name_of(ir, op) {
+            Some(name) => {
+                let &first =
+                    self.names.get(&(heir.settings().part(op), name)).filter(|&&it| it != op)?;
+                (Reason::DuplicateName, Some(Other::Op(first)))
+            }
+            None => (Reason::Domain, None),
+        };
+        let scheme = heir.setting_of(op).and_then(|it| it.scheme);
+        Some(Unlowered { op, at: 0, reason, scheme, other })
+    }
+
+    /// Returns why HEIR does not lower a candidate, or ops in a loop that is one, at most once per
+    /// op.
+    pub(crate) fn unlowered(&self, op: Op) -> Vec<Unlowered> {
+        let (ir, heir) = (self.ir, self.heir);
+        let Some(scheme) = heir.setting_of(op).and_then(|it| it.scheme) else {
+            return Vec::new();
+        };
+        let at = |op: Op, Found { at, reason, other }| Unlowered {
+            op,
+            at,
+            reason,
+            scheme: Some(scheme),
+            other,
+        };
+        if is_loop(ir, op) {
+            let uses = regions::uses_of_starts(ir, heir, op).into_iter();
+            return uses.map(|it| at(it.0, Found::new(it.1, Reason::StartOfLoop))).collect();
+        }
+        let found = if ir.is_secret_generic(op) {
+            let slots = || self.slots.get(&heir.settings().part(op)).copied();
+            regions::not_integers(ir, scheme, op, &slots)
+        } else if is_if(ir, op) {
+            regions::condition(ir, heir, op)
+        } else if ir.is_secret_yield(op) {
+            ends::yielded(ir, heir, op)
+        } else if is_inner_end(ir, op) {
+            regions::branches(ir, heir, op).or_else(|| ends::yielded_twice(ir, heir, op))
+        } else if ir.op(op).kind == OpKind::FuncCall {
+            self.calls.refused(ir, heir, op)
+        } else {
+            patterns::refused(ir, heir, op).filter(|_| !patterns::may_fold(ir, op))
+        };
+        found.into_iter().map(|it| at(op, it)).collect()
+    }
+}
+
+/// The name of a `debug.validate`.
+fn name_of(ir: &Ir, op: Op) -> Option<&str> {
+    if ir.op_name(op) != "debug.validate" {
+        return None;
+    }
+    match ir.interner.attr_data(ir.attr(op, "name")?) {
+        AttrData::String(name, _) => Some(ir.interner.str(*name)),
+        _ => None,
+    }
+}
+
+/// Returns true if a pass before the lowering may refuse an op.
+fn is_early(ir: &Ir, heir: &Heir, op: Op) -> bool {
+    let is_secret = |it: Value| matches!(heir.ciphertext(it), Ciphertext::Encrypted { .. });
+    name_of(ir, op).is_some()
+        || out_of_range::has_empty_domain(ir, op) && takes(ir, op, is_secret).is_some()
 }
 
 fn is_loop(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::ScfFor | OpKind::AffineFor)
+}
+
+fn is_if(ir: &Ir, op: Op) -> bool {
+    matches!(ir.op(op).kind, OpKind::ScfIf | OpKind::AffineIf)
+}
+
+/// Returns true for the end of a loop or a branch.
+fn is_inner_end(ir: &Ir, op: Op) -> bool {
+    matches!(ir.op(op).kind, OpKind::ScfYield | OpKind::AffineYield)
 }
 
 /// Returns true if a value is a ciphertext whose facts are checked.
@@ -90,159 +337,24 @@ fn is_encrypted(heir: &Heir, value: Value) -> bool {
         && !heir.unchecked(value).is_any()
 }
 
-/// The first ciphertext that an op takes for which there is no pattern.
-fn no_pattern(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
-    let scheme = heir.setting_of(op)?.scheme?;
-    let (dialect, short) = ir.op_name(op).split_once('.')?;
-    let is_ckks = scheme == Scheme::Ckks;
-    if !ir.op(op).regions.is_empty() {
-        return None;
-    }
-    let takes = |wanted: fn(&Heir, Value) -> bool| {
-        let mut operands = (0..).zip(&ir.op(op).operands);
-        operands.find(|it| it.1.value.is_some_and(|it| wanted(heir, it))).map(|it| it.0)
-    };
-    let is_lowered = match dialect {
-        "arith" => match short {
-            // Casts become the identity; MLIR folds truncations of extensions.
-            "addi" | "muli" | "subi" | "constant" | "extsi" | "extui" | "trunci" | "fptosi"
-            | "fptoui" | "sitofp" | "uitofp" => true,
-            "addf" | "mulf" | "subf" | "negf" => is_ckks,
-            "divf" => {
-                let divisor = ir.op(op).operands.get(1)?.value?;
-                is_ckks && !is_encrypted(heir, divisor)
-            }
-            _ => false,
-        },
-        "tensor" => match short {
-            "extract" => !ir.op(op).results.iter().any(|&it| is_scalar(ir, it)),
-            "insert" | "splat" | "from_elements" => false,
-            _ => true,
-        },
-        "mgmt" => match short {
-            "init" => false,
-            "bootstrap" => is_ckks,
-            // They are for ciphertexts.
-            "relinearize" | "modreduce" => return takes(is_plain),
-            _ => true,
-        },
-        "math" | "linalg" => false,
-        _ => true,
-    };
-    if is_lowered { None } else { takes(is_encrypted) }
-}
-
-/// Returns true if MLIR may fold an op of `arith` with a constant operand away.
-fn may_fold(ir: &Ir, op: Op) -> bool {
-    let Some(short) = ir.op_name(op).strip_prefix("arith.") else { return false };
-    let operands = &ir.op(op).operands;
-    let is_constant = |it: &Operand| it.value.is_some_and(|it| is_constant(ir, it));
-    match short {
-        "select" => operands.first().is_some_and(is_constant),
-        _ if short.ends_with('f') => false,
-        _ => operands.iter().any(is_constant),
+/// The level and the number of polynomials of a ciphertext, if they are known.
+fn shape(heir: &Heir, value: Value) -> Option<(u32, u32)> {
+    match heir.ciphertext(value) {
+        Ciphertext::Encrypted { level: Level::Used(level), dimension: Dimension::Known(n) } => {
+            Some((level, n))
+        }
+        _ => None,
     }
 }
 
-fn is_scalar(ir: &Ir, value: Value) -> bool {
-    matches!(
-        ir.interner.type_data(ir.value(value).ty),
-        TypeData::Int { .. } | TypeData::Float(_) | TypeData::Index
-    )
-}
-
-/// Returns true if an op takes a value twice.
-fn has_twice(ir: &Ir, op: Op) -> bool {
-    let operands = &ir.op(op).operands;
-    (1..operands.len()).any(|at| operands[..at].iter().any(|it| it.value == operands[at].value))
-}
-
-/// The operand of a yield that is the same as an earlier one, and the result of the last op.
-fn yielded_twice(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
-    let last = ir.prev(op).filter(|&it| !is_loop(ir, it))?;
-    let generic = ir.parent_op(op).filter(|&it| ir.is_secret_generic(it))?;
-    // A result of the generic that nothing uses is removed.
-    let is_used = |at: u32| is_used(ir, generic, at);
-    let operands = &ir.op(op).operands;
-    let mut all = (0..).zip(operands).skip(1);
-    let found = all.find(|(at, operand)| {
-        let is_result = operand
-            .value
-            .is_some_and(|it| ir.op(last).results.contains(&it) && is_encrypted(heir, it));
-        let is_same = |it: u32| is_used(it) && operands[it as usize].value == operand.value;
-        is_result && is_used(*at) && (0..*at).any(is_same)
-    });
-    Some(found?.0)
+/// The first operand of an op for which a condition holds.
+fn takes(ir: &Ir, op: Op, wanted: impl Fn(Value) -> bool) -> Option<u32> {
+    let mut operands = (0..).zip(&ir.op(op).operands);
+    operands.find(|it| it.1.value.is_some_and(&wanted)).map(|it| it.0)
 }
 
 /// Returns true if something uses a result of an op.
 fn is_used(ir: &Ir, op: Op, at: u32) -> bool {
     let result = ir.op(op).results.get(at as usize);
     result.is_some_and(|&it| !ir.value(it).uses.is_empty())
-}
-
-/// The ops in the body of a loop that take a ciphertext which starts the loop, each with its first
-/// such operand.
-fn uses_of_starts(ir: &Ir, heir: &Heir, op: Op) -> Vec<(Op, u32)> {
-    let data = ir.op(op);
-    let first = data.operands.len().saturating_sub(data.results.len());
-    let starts = data.operands[first..].iter().filter_map(|it| it.value);
-    let starts = starts.filter(|&it| is_encrypted(heir, it));
-    let uses = starts.flat_map(|it| ir.value(it).uses.iter().copied());
-    let is_inside = |it: &(Op, u32)| {
-        let kind = ir.op(it.0).kind;
-        let is_end = matches!(kind, OpKind::ScfYield | OpKind::AffineYield);
-        it.0 != op && !is_end && ir.is_within(it.0, op)
-    };
-    let mut out: Vec<(Op, u32)> = uses.filter(is_inside).collect();
-    out.sort_unstable();
-    out.dedup_by_key(|it| it.0);
-    out
-}
-
-/// The operand of the last branch's yield that differs from that of the first in its level or in
-/// its number of polynomials.
-fn branches(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
-    let parent = ir.parent_op(op)?;
-    let is_branch = matches!(ir.op(parent).kind, OpKind::ScfIf | OpKind::AffineIf);
-    let regions = &ir.op(parent).regions;
-    let (first, last) = (regions.first()?.1, regions.last()?.1);
-    if !is_branch || regions.len() != 2 || ir.op(op).parent != last {
-        return None;
-    }
-    let other = ir.items(first).last()?;
-    let shape = |value: Value| match heir.ciphertext(value) {
-        Ciphertext::Encrypted { level: Level::Used(level), dimension: Dimension::Known(n) }
-            if !heir.unchecked(value).is_any() =>
-        {
-            Some((level, n))
-        }
-        _ => None,
-    };
-    let pairs = ir.op(other).operands.iter().zip(&ir.op(op).operands);
-    let found = (0..).zip(pairs).find(|(at, (a, b))| {
-        let shapes = a.value.and_then(shape).zip(b.value.and_then(shape));
-        is_used(ir, parent, *at) && shapes.is_some_and(|(a, b)| a != b)
-    });
-    Some(found?.0)
-}
-
-/// The first secret float that a generic of a scheme for integers takes.
-fn floats(ir: &Ir, scheme: Scheme, op: Op) -> Option<u32> {
-    if scheme == Scheme::Ckks {
-        return None;
-    }
-    let is_float = |value: Value| {
-        let ty = ir.value(value).ty;
-        let Some(inside) = ir.interner.secret_element(ty) else { return false };
-        match ir.interner.type_data(inside) {
-            TypeData::Float(_) => true,
-            TypeData::Tensor { element, .. } => {
-                matches!(ir.interner.type_data(*element), TypeData::Float(_))
-            }
-            _ => false,
-        }
-    };
-    let mut operands = (0..).zip(&ir.op(op).operands);
-    Some(operands.find(|it| it.1.value.is_some_and(is_float))?.0)
 }

@@ -360,12 +360,16 @@ fn noise_over_the_modulus_is_told_where_it_first_is() {
             "scheme.bgv, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [{q}], P = [2147573761], plaintextModulus = 65537>"
         )
     };
-    let body = "%1 = arith.muli %a, %a : i16
-      %2 = mgmt.relinearize %1 : i16
-      secret.yield %2 : i16";
-    let one = generic(&params("2147565569"), body);
+    let body = "%1 = arith.muli %a, %a : tensor<8xi16>
+      %2 = mgmt.relinearize %1 : tensor<8xi16>
+      secret.yield %2 : tensor<8xi16>";
+    let of = |q: &str| {
+        let text = generic(&params(q), body);
+        text.replace("secret<i16>", "secret<tensor<8xi16>>").replace("%a: i16", "%a: tensor<8xi16>")
+    };
+    let one = of("2147565569");
     assert_eq!(told(&one), "7 warning noise-validation");
-    assert_eq!(told(&generic(&params("2147565569, 1152921504606994433"), body)), "");
+    assert_eq!(told(&of("2147565569, 1152921504606994433")), "");
     // A model that is chosen judges; one of another scheme says nothing.
     let under = |model| {
         let mut noise = NoiseModel::tutorial();

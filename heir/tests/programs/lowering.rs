@@ -9,11 +9,11 @@ use noisy_analyses::Document;
 use noisy_analyses::repair::placement::Options;
 use noisy_analyses::repair::{DefaultRules, Scope, Wanted, repair};
 
-const CKKS: &str = "backend.openfhe, ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193, 35184373006337, 35184373989377], P = [1152921504608747521, 1152921504609239041], logDefaultScale = 45>, scheme.ckks";
-const BGV: &str = "backend.openfhe, bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489, 17180262401, 17180295169, 17180393473], P = [17180688385, 34359754753, 34360754177], plaintextModulus = 65537>, scheme.bgv";
+pub(crate) const CKKS: &str = "backend.openfhe, ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193, 35184373006337, 35184373989377], P = [1152921504608747521, 1152921504609239041], logDefaultScale = 45>, scheme.ckks";
+pub(crate) const BGV: &str = "backend.openfhe, bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489, 17180262401, 17180295169, 17180393473], P = [17180688385, 34359754753, 34360754177], plaintextModulus = 65537>, scheme.bgv";
 
 /// The program of HEIR, if it is installed.
-fn heir_opt() -> Option<PathBuf> {
+pub(crate) fn heir_opt() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("HEIR_OPT") {
         return Some(path.into());
     }
@@ -29,13 +29,23 @@ fn heir_opt() -> Option<PathBuf> {
 }
 
 /// The first error of HEIR's lowering of a program in CKKS or BGV; `None` if it lowers.
-fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
+pub(crate) fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
     let scheme = if text.contains("scheme.ckks") { "ckks" } else { "bgv" };
     let slots = if text.contains("tensor<8x") { "=min-slot-count=8" } else { "" };
+    let passes = [
+        "--annotate-mgmt",
+        &format!("--populate-scale-{scheme}"),
+        "--secret-distribute-generic",
+        "--canonicalize",
+        &format!("--secret-to-{scheme}{slots}"),
+    ];
+    refusal_by(heir_opt, &passes, text)
+}
+
+/// The first error of passes of HEIR; `None` if they report none.
+pub(crate) fn refusal_by(heir_opt: &PathBuf, passes: &[&str], text: &str) -> Option<String> {
     let mut child = Command::new(heir_opt)
-        .args(["--annotate-mgmt", &format!("--populate-scale-{scheme}")])
-        .args(["--secret-distribute-generic", "--canonicalize"])
-        .arg(format!("--secret-to-{scheme}{slots}"))
+        .args(passes)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -47,17 +57,18 @@ fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
     let out = child.wait_with_output().expect("heir-opt ends");
     let errors = String::from_utf8_lossy(&out.stderr).into_owned();
     let first = errors.lines().find_map(|it| it.split_once("error: ")).map(|it| it.1.to_owned());
-    (!out.status.success()).then(|| first.unwrap_or(errors))
+    // Some passes report an error and succeed.
+    first.or_else(|| (!out.status.success()).then_some(errors))
 }
 
 /// The codes of the errors of a program.
-fn errors(text: &str) -> Vec<&'static str> {
+pub(crate) fn errors(text: &str) -> Vec<&'static str> {
     let found = Document::new(text).diagnostics().into_iter();
     found.filter(|it| it.severity.name() == "error").map(|it| it.code).collect()
 }
 
 /// A program after all fixes.
-fn fixed(text: &str) -> String {
+pub(crate) fn fixed(text: &str) -> String {
     let mut document = Document::new(text);
     let options = Options::default();
     let wanted = Wanted { rules: &DefaultRules, unsafe_fixes: true, placement: Some(&options) };
@@ -218,6 +229,11 @@ fn the_guide_lists_each_requirement() {
             assert!(guide.contains(last), "{name}");
         }
     }
+    for (reason, message, source) in noisy_heir::Reason::ALL {
+        for part in [message, source] {
+            assert!(guide.contains(part), "{part} of {reason:?}");
+        }
+    }
 }
 
 /// A CKKS program with the lines of a generic of two operands and one or two results.
@@ -305,5 +321,71 @@ fn heir_refuses_each_op_that_is_not_lowered() {
     for text in lowered {
         assert_eq!(errors(&text), [""; 0], "{text}");
         assert_eq!(refusal(&heir_opt, &text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_level_is_dropped_behind_an_adjusted_scale() {
+    let text = |lines: &[&str]| {
+        let lines: Vec<String> =
+            lines.iter().map(|it| format!("      {it} : tensor<8xi16>\n")).collect();
+        let secret = "!secret.secret<tensor<8xi16>>";
+        format!(
+            "module attributes {{{}}} {{
+  func.func @f(%x: {secret}, %y: {secret}) -> {secret} {{
+    %0 = secret.generic(%x: {secret}, %y: {secret}) {{
+    ^body(%a: tensor<8xi16>, %b: tensor<8xi16>):
+      %1 = arith.muli %a, %b : tensor<8xi16>
+      %2 = mgmt.relinearize %1 : tensor<8xi16>
+      %3 = mgmt.modreduce %2 : tensor<8xi16>
+{}      secret.yield %r : tensor<8xi16>
+    }} -> {secret}
+    return %0 : {secret}
+  }}
+}}
+",
+            BGV.replace("openfhe", "lattigo"),
+            lines.concat(),
+        )
+    };
+    let adjust =
+        "%4 = \"mgmt.adjust_scale\"(%a) <{id = 0 : i64}> : (tensor<8xi16>) -> tensor<8xi16>  //";
+    let programs = [
+        text(&[adjust, "%r = arith.muli %4, %3"]),
+        text(&[
+            "%m = arith.muli %3, %3",
+            "%n = mgmt.relinearize %m",
+            "%o = mgmt.modreduce %n",
+            adjust,
+            "%r = arith.addi %4, %o",
+        ]),
+        text(&[
+            "%m = arith.muli %3, %3",
+            "%n = mgmt.relinearize %m",
+            "%o = mgmt.modreduce %n",
+            adjust,
+            "%5 = mgmt.modreduce %4",
+            "%r = arith.addi %5, %o",
+        ]),
+        text(&["%r = arith.addi %a, %3"]),
+        text(&[
+            "%m = arith.muli %3, %3",
+            "%n = mgmt.relinearize %m",
+            "%o = mgmt.modreduce %n",
+            "%p = arith.muli %o, %o",
+            "%q = mgmt.relinearize %p",
+            "%s = mgmt.modreduce %q",
+            "%t = arith.muli %a, %b",
+            "%u = mgmt.modreduce %t",
+            "%r = arith.addi %s, %u",
+        ]),
+    ];
+    for text in programs {
+        assert_eq!(errors(&text), ["unequal-levels"], "{text}");
+        let after = fixed(&text);
+        assert!(errors(&after).is_empty(), "{after}");
+        let Some(heir_opt) = heir_opt() else { continue };
+        assert!(refusal(&heir_opt, &text).is_some(), "{text}");
+        assert_eq!(refusal(&heir_opt, &after), None, "{after}");
     }
 }

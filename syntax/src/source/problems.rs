@@ -129,31 +129,19 @@ impl Source {
         problems
     }
 
-    /// The place of a problem of `secret.generic` with its block or its results.
+    /// The place of a problem of `secret.generic` with its results.
     fn place_in_generic(&self, op: Op, problem: &Problem) -> Option<Range<usize>> {
+        if problem.code != Code::ResultType {
+            return None;
+        }
         let ir = &self.ir;
         let region = ir.op(op).regions.first()?.1;
-        let number = |prefix: &str| -> Option<usize> {
-            problem.message.strip_prefix(prefix)?.split(' ').next()?.parse().ok()
-        };
-        match problem.code {
-            Code::EntryArguments => {
-                let entry = ir.block(ir.entry_block(region));
-                let label = entry.label?;
-                let Some(number) = number("argument ") else { return Some(ir.range(label)) };
-                let argument = *entry.args.get(number)?;
-                Some(ir.absolute(label, ir.value(argument).span))
-            }
-            Code::ResultType => {
-                let end = ir.region_start(region) + ir.region_len(region);
-                let range = ir.range(op);
-                let text = self.slice(end.min(range.end)..range.end);
-                let types = text.split_once("->")?.1;
-                let start = range.end - types.trim_start().len();
-                Some(start..start + types.trim().len())
-            }
-            _ => None,
-        }
+        let end = ir.region_start(region) + ir.region_len(region);
+        let range = ir.range(op);
+        let text = self.slice(end.min(range.end)..range.end);
+        let types = text.split_once("->")?.1;
+        let start = range.end - types.trim_start().len();
+        Some(start..start + types.trim().len())
     }
 
     /// Returns true if broken syntax may hide the definition of a name: a broken item mentions it,

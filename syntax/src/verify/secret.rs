@@ -59,8 +59,7 @@ impl Verifier<'_> {
                 let message = format!(
                     "argument {at} of the block has type {found}, but the operand of type {operand} gives {wanted}"
                 );
-                let span = self.ir.op(op).operands[at].span;
-                self.tell_at(span, Code::EntryArguments, message);
+                self.tell(op, Code::EntryArguments, message);
             }
         }
         self.secret_results(op);
@@ -114,7 +113,11 @@ impl Verifier<'_> {
     /// The end gives a value for each result of the generic. A text may leave out the names of all
     /// results.
     fn secret_yield(&mut self, op: Op) {
-        let Some(around) = self.ir.parent_op(op).filter(|&it| self.ir.is_secret_generic(it)) else {
+        let Some(parent) = self.ir.parent_op(op) else { return };
+        if self.ir.op(parent).kind == OpKind::FuncFunc && self.ir.op(parent).form != Form::Broken {
+            self.tell(op, Code::MisplacedOp, "expects parent op 'secret.generic'");
+        }
+        let Some(around) = Some(parent).filter(|&it| self.ir.is_secret_generic(it)) else {
             return;
         };
         let results = self.result_types(around);

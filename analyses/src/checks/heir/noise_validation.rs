@@ -7,14 +7,14 @@
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 65537>, scheme.bgv} {
-//!   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
-//!     %0 = secret.generic(%x: !secret.secret<i16>) {
-//!     ^body(%a: i16):
-//!       %1 = arith.muli %a, %a : i16
-//!       %2 = mgmt.relinearize %1 : i16
-//!       secret.yield %2 : i16
-//!     } -> (!secret.secret<i16>)
-//!     return %0 : !secret.secret<i16>
+//!   func.func @f(%x: !secret.secret<tensor<8xi16>>) -> !secret.secret<tensor<8xi16>> {
+//!     %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
+//!     ^body(%a: tensor<8xi16>):
+//!       %1 = arith.muli %a, %a : tensor<8xi16>
+//!       %2 = mgmt.relinearize %1 : tensor<8xi16>
+//!       secret.yield %2 : tensor<8xi16>
+//!     } -> (!secret.secret<tensor<8xi16>>)
+//!     return %0 : !secret.secret<tensor<8xi16>>
 //!   }
 //! }
 //! ```
@@ -23,14 +23,14 @@
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569, 1152921504606994433], P = [2147573761], plaintextModulus = 65537>, scheme.bgv} {
-//!   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
-//!     %0 = secret.generic(%x: !secret.secret<i16>) {
-//!     ^body(%a: i16):
-//!       %1 = arith.muli %a, %a : i16
-//!       %2 = mgmt.relinearize %1 : i16
-//!       secret.yield %2 : i16
-//!     } -> (!secret.secret<i16>)
-//!     return %0 : !secret.secret<i16>
+//!   func.func @f(%x: !secret.secret<tensor<8xi16>>) -> !secret.secret<tensor<8xi16>> {
+//!     %0 = secret.generic(%x: !secret.secret<tensor<8xi16>>) {
+//!     ^body(%a: tensor<8xi16>):
+//!       %1 = arith.muli %a, %a : tensor<8xi16>
+//!       %2 = mgmt.relinearize %1 : tensor<8xi16>
+//!       secret.yield %2 : tensor<8xi16>
+//!     } -> (!secret.secret<tensor<8xi16>>)
+//!     return %0 : !secret.secret<tensor<8xi16>>
 //!   }
 //! }
 //! ```

@@ -5,6 +5,9 @@
 //! function must also take and return the same level in every call. The call within the recursion
 //! is reported.
 //!
+//! The loop is an error if HEIR lowers it next: the module has parameters, and the function has
+//! modulus switches. Before that it is a warning, because HEIR may still unroll the loop.
+//!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
 //!   %0 = secret.generic(%x: !secret.secret<f32>) {
@@ -47,7 +50,7 @@ use super::level_underflow::bootstrapping;
 use crate::checks::{Check, Index};
 use crate::explain::{core_range, value_range};
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Related};
+use crate::report::diagnostic::{Diagnostic, Related, Severity};
 use noisy_dataflow::flow;
 use noisy_heir::{Heir, Placed, Question, Recursion, Unsettled};
 
@@ -87,6 +90,9 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             it.from
         );
         let mut found = CHECK.at(value_range(ir, it.yielded), message);
+        if it.is_refused {
+            found.severity = Severity::Error;
+        }
         found.related = related(program, heir, it.yielded, noisy_heir::NumberKind::Level);
         let message = format!("{init} enters the loop");
         found.related.push(Related { range: value_range(ir, it.init), message });

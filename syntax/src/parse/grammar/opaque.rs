@@ -8,6 +8,9 @@
 //! the same for all ops. Those of operands and results stand behind the types (`secret.generic(%a:
 //! T {key = value}) { .. } -> (T {..})`).
 //!
+//! The offsets, sizes and strides of `tensor.extract_slice` and `tensor.insert_slice` (`%a[%i, 0]
+//! [1, 8] [1, 1]`) are lists as in the generic form, where operands have no number.
+//!
 //! A header may name the arguments of a region; that of `secret.generic` does not: its form is
 //! known so far, and so are the types of its operands and results, and of what its end gives.
 
@@ -16,6 +19,7 @@ use smallvec::SmallVec;
 use super::reader::{Broken, Reader, Res};
 use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
 use crate::namespace::{OPERANDS, SECRET_GENERIC, SECRET_YIELD};
+use crate::op_traits::STATIC_LISTS;
 use crate::string::unquoted;
 use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
 
@@ -63,12 +67,19 @@ impl Reader<'_, '_> {
         let is_wrapped = is_generic && self.peek() == TokenKind::LParen;
         let is_heir = !has_region && self.is_of_heir();
         let mut types_from = None;
+        let mut static_lists = self.is_slice().then(Vec::new);
         while self.at < self.tokens.len() {
             if is_heir && depth == 0 {
                 self.heir_token(from, last_operand, &mut types_from)?;
             }
             if let Some(it) = &mut listed {
                 it.pass(self.peek(), depth);
+            }
+            if depth == 0
+                && self.peek() == TokenKind::LSquare
+                && let Some(lists) = &mut static_lists
+            {
+                lists.push(self.static_list());
             }
             match self.peek() {
                 TokenKind::LBrace if depth == 0 && self.opaque_attrs() => continue,
@@ -169,6 +180,12 @@ impl Reader<'_, '_> {
         if let Some(it) = listed {
             self.set_listed("__argattrs", &it.of_operands);
             self.set_listed("__resattrs", &it.of_results);
+        }
+        if let Some([Some(offsets), Some(sizes), Some(strides)]) = static_lists.as_deref() {
+            for (name, list) in STATIC_LISTS.into_iter().zip([offsets, sizes, strides]) {
+                let attr = self.dense_array(Type::I64, list);
+                self.set_attr(name, attr);
+            }
         }
         self.opaque_symbol(from, has_region);
         if is_generic && self.secret_results() {

@@ -18,6 +18,7 @@ use super::values::{GRAMMAR, Grammar, int_type};
 use super::words::{self, MAX_DEPTH, Until, Word, Words};
 use super::{Alias, Parsed};
 use crate::affine::{Affine, Body, Expr};
+use crate::op_traits::DYNAMIC;
 use crate::{Attr, AttrData, Code, Sign, Span, TokenKind, Type, TypeData};
 
 /// The type inside HEIR's `!secret.secret<..>`, from its interned name; `None` for a secret within
@@ -482,6 +483,33 @@ impl Reader<'_, '_> {
             body: Body::Map(results),
         };
         Ok((map, dims.into_iter().chain(symbols).collect()))
+    }
+
+    /// Returns true for the ops of `tensor` with lists of offsets, sizes and strides.
+    pub(super) fn is_slice(&self) -> bool {
+        let name = self.out.name.map_or("", |it| self.env.interner.str(it));
+        matches!(name, "tensor.extract_slice" | "tensor.insert_slice")
+    }
+
+    /// The list of numbers and operands that begins here; its tokens are passed later.
+    pub(super) fn static_list(&self) -> Option<Vec<i64>> {
+        let mut out = Vec::new();
+        let mut rest = self.tokens.get(self.at + 1..)?.iter().peekable();
+        while rest.next_if(|it| it.kind == TokenKind::RSquare).is_none() {
+            let sign =
+                if rest.next_if(|it| it.kind == TokenKind::Minus).is_some() { -1 } else { 1 };
+            let token = rest.next()?;
+            out.push(match token.kind {
+                TokenKind::Percent => DYNAMIC,
+                TokenKind::Int => sign * self.slice(*token).parse::<i64>().ok()?,
+                _ => return None,
+            });
+            rest.next_if(|it| it.kind == TokenKind::Hash);
+            if rest.next_if(|it| it.kind == TokenKind::Comma).is_none() {
+                return (rest.next()?.kind == TokenKind::RSquare).then_some(out);
+            }
+        }
+        Some(out)
     }
 }
 

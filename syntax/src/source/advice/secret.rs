@@ -40,8 +40,11 @@ impl Adviser<'_> {
         if arguments.len() != data.operands.len() {
             return self.argument_count(region, label, &arguments);
         }
-        let at = arguments.iter().position(|&it| self.definition(it).as_ref() == Some(&self.at));
-        let Some((at, label)) = at.zip(label) else { return };
+        let number = self.problem.message.strip_prefix("argument ");
+        let at = number.and_then(|it| it.split(' ').next()?.parse().ok());
+        let Some((at, label)) = at.filter(|&it: &usize| it < arguments.len()).zip(label) else {
+            return;
+        };
         let (argument, operand) = (arguments[at], data.operands[at]);
         let Some(value) = operand.value else { return };
         let (name, own) = (self.ir.value_text(argument), self.type_of(argument));
@@ -49,6 +52,8 @@ impl Adviser<'_> {
         let (found, inside) = (self.show(own), self.show(wanted));
         let passed = self.ir.value_text(value);
         self.say(format!("{name} has type {found}, but {passed} passes {inside} into the block"));
+        let place = self.ir.absolute(label, self.ir.value(argument).span);
+        self.relate(place, format!("{name} has type {found}"));
         let place = self.ir.absolute(self.op, operand.span);
         self.relate(place, format!("{passed} has type {}", self.show(given)));
         self.help(format!("Write the type {inside}: the block computes on the values inside"));
@@ -87,6 +92,9 @@ impl Adviser<'_> {
             words::count(arguments.len(), "argument"),
             words::count(operands.len(), "operand")
         ));
+        if let Some(label) = label {
+            self.relate(self.ir.range(label), "the arguments of the block");
+        }
         if arguments.len() > operands.len() {
             let extra = arguments[operands.len()];
             let (name, ty) = (self.ir.value_text(extra), self.type_of(extra));

@@ -63,17 +63,17 @@ fn a_generic_takes_and_gives_as_many_values_as_it_says() {
     assert_eq!(generic(one, "^b(%a: i16):", end), "");
     assert_eq!(generic(both, "^b(%a: i16, %c: i16):", end), "");
     assert_eq!(generic("", "", end), "");
-    // At the label, or at the op if there is none.
+    // At the op, as in HEIR.
     let arguments = |row: usize, wanted: usize, n: usize| {
         format!(
             "{row} entry-arguments: the block needs an argument for each of {wanted} operands, but has {n}"
         )
     };
-    assert_eq!(generic(one, "^b(%a: i16, %c: i16):", end), arguments(3, 1, 2));
-    assert_eq!(generic(both, "^b(%a: i16):", end), arguments(3, 2, 1));
-    assert_eq!(generic(one, "^b:", end), arguments(3, 1, 0));
+    assert_eq!(generic(one, "^b(%a: i16, %c: i16):", end), arguments(2, 1, 2));
+    assert_eq!(generic(both, "^b(%a: i16):", end), arguments(2, 2, 1));
+    assert_eq!(generic(one, "^b:", end), arguments(2, 1, 0));
     assert_eq!(generic(one, "", end), arguments(2, 1, 0));
-    assert_eq!(generic("", "^b(%a: i16):", end), arguments(3, 0, 1));
+    assert_eq!(generic("", "^b(%a: i16):", end), arguments(2, 0, 1));
     let results = |n: usize| {
         format!(
             "5 region-values: gives {n} values, but the 'secret.generic' around it has 1 results"
@@ -103,7 +103,7 @@ fn generics_in_generic_form_are_judged_alike() {
   return %0 : !secret.secret<i16>
 }",
         &expect![[r#"
-            3 ^bb0(%a: i16, %b: i16):: the block needs an argument for each of 1 operands, but has 2 (entry-arguments)
+            2 "secret.generic": the block needs an argument for each of 1 operands, but has 2 (entry-arguments)
             4 "secret.yield": gives 0 values, but the 'secret.generic' around it has 1 results (region-values)
             8 "secret.yield": gives 1 values, but the 'secret.generic' around it has 0 results (region-values)
         "#]],
@@ -301,19 +301,19 @@ func.func @f(%x: !secret.secret<i16>, %y: i16, %t: !secret.secret<tensor<2x8xf32
     assert_eq!(custom(tensor, "(%a: tensor<2x8xf32>)", "%1 : i16", result), "");
     assert_eq!(
         custom(tensor, "(%a: tensor<2x9xf32>)", "%1 : i16", result),
-        "4 entry-arguments: argument 0 of the block has type tensor<2x9xf32>, but the operand of type !secret.secret<tensor<2x8xf32>> gives tensor<2x8xf32>"
+        "3 entry-arguments: argument 0 of the block has type tensor<2x9xf32>, but the operand of type !secret.secret<tensor<2x8xf32>> gives tensor<2x8xf32>"
     );
     assert_eq!(
         custom("%y: i16", "(%a: i32)", "%1 : i16", result),
-        "4 entry-arguments: argument 0 of the block has type i32, but the operand of type i16 gives i16"
+        "3 entry-arguments: argument 0 of the block has type i32, but the operand of type i16 gives i16"
     );
     assert_eq!(
         custom("%u: !s", "(%a: !s)", "%1 : i16", result),
-        "4 entry-arguments: argument 0 of the block has type !secret.secret<i16>, but the operand of type !secret.secret<i16> gives i16"
+        "3 entry-arguments: argument 0 of the block has type !secret.secret<i16>, but the operand of type !secret.secret<i16> gives i16"
     );
     assert_eq!(
         custom("%x: !secret.secret<i32>", "(%a: i32)", "%1 : i16", result),
-        "3 type-clash: this value has type !secret.secret<i16>, but !secret.secret<i32> is expected here; 4 entry-arguments: argument 0 of the block has type i32, but the operand of type !secret.secret<i16> gives i16"
+        "3 entry-arguments: argument 0 of the block has type i32, but the operand of type !secret.secret<i16> gives i16; 3 type-clash: this value has type !secret.secret<i16>, but !secret.secret<i32> is expected here"
     );
     assert_eq!(
         custom(secret, one, "%a : i32", "(!secret.secret<i32>)"),
@@ -350,7 +350,7 @@ fn types_of_a_generic_in_generic_form_go_together() {
   return %0 : !secret.secret<i32>
 }",
         &expect![[r#"
-            3 %b: argument 1 of the block has type i16, but the operand of type i8 gives i8 (entry-arguments)
+            2 "secret.generic": argument 1 of the block has type i16, but the operand of type i8 gives i8 (entry-arguments)
             4 %a: gives i16, but result 0 of the 'secret.generic' around it has type !secret.secret<i32> (region-values)
         "#]],
     );
@@ -375,5 +375,18 @@ fn empty_dictionaries_are_no_regions() {
   return %1 : i16
 }",
         &expect![[r#""#]],
+    );
+}
+
+#[test]
+fn an_end_of_a_generic_stands_in_one() {
+    check(
+        "func.func @f(%x: !secret.secret<i16>) {
+  secret.yield %x : !secret.secret<i16>
+  return
+}",
+        &expect![[r#"
+            2 secret.yield: expects parent op 'secret.generic' (misplaced-op)
+        "#]],
     );
 }

@@ -4,13 +4,26 @@
 //! the whole `secret.generic` for one op that it cannot lower, and does not name that op. Reported
 //! are:
 //!
-//! - an op with a ciphertext that no pattern lowers, such as `arith.maximumf`, `arith.cmpi` or an
-//!   op of `math` (`failed to legalize operation 'secret.generic'`);
-//! - a result of the last op of a generic that is yielded twice (`requires one result`);
+//! - an op with a ciphertext that no pattern lowers, such as `arith.maximumf`, `arith.cmpi`,
+//!   `tensor.expand_shape` or an op of `math` (`failed to legalize operation 'secret.generic'`);
+//! - a slice of ciphertexts that is not one full row of a tensor of rank 2, or that mixes
+//!   plaintexts and ciphertexts;
+//! - a result of the last op of a generic or a loop that is yielded twice (`requires one result`),
+//!   and a plaintext that a generic yields;
 //! - a ciphertext that starts a loop and is used in its body;
-//! - branches that yield ciphertexts of different levels or numbers of polynomials (`types mismatch
-//!   between yield op and its parent`);
-//! - secret floats in BGV or BFV (`Floating point types are not supported in BGV`).
+//! - branches with a secret condition, branches that give two ciphertexts or only choose between
+//!   two values from outside, and branches that yield ciphertexts of different levels or numbers of
+//!   polynomials (`types mismatch between yield op and its parent`);
+//! - in a generic, a call of a function with a body, or of a declaration that another call names;
+//!   outside, a call with a ciphertext of another level or number of polynomials than the argument
+//!   of the function has;
+//! - secret floats in BGV or BFV (`Floating point types are not supported in BGV`);
+//! - an approximation on an empty domain (`domain_lower must be strictly less than domain_upper`),
+//!   and two `debug.validate` of one name, in modules without parameters, too.
+//!
+//! Warnings are secrets in BGV or BFV that are no tensors, with which `heir-opt` crashes, and
+//! secrets of different last dimensions in BGV, which HEIR 2026.9.1 refuses and HEIR 2026.10.1
+//! accepts.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
@@ -44,8 +57,9 @@
 use crate::checks::{Check, Index};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Related};
-use noisy_heir::{Reason, Scheme};
+use crate::report::diagnostic::{Diagnostic, Related, Severity};
+use noisy_heir::{Other, Reason, Scheme};
+use noisy_syntax::Ir;
 
 pub(in crate::checks) const CHECK: Check =
     Check { code: "not-lowered", header: header!("not_lowered.rs"), run: check, ..Check::ERROR };
@@ -57,49 +71,154 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let Some(value) = operand.value else { continue };
         let (name, op) = (ir.value_text(value), ir.op_name(it.op));
         let scheme = match it.scheme {
-            Scheme::Bgv => "BGV",
-            Scheme::Bfv => "BFV",
-            Scheme::Ckks => "CKKS",
+            Some(Scheme::Bgv) => "BGV",
+            Some(Scheme::Bfv) => "BFV",
+            Some(Scheme::Ckks) => "CKKS",
+            None => "this scheme",
         };
-        let (message, help) = match it.reason {
-            Reason::NoPattern => (
-                format!("HEIR has no lowering of `{op}` for the ciphertext {name} in {scheme}"),
-                "Compute with sums, products and rotations before HEIR places its mgmt ops",
-            ),
-            Reason::YieldedTwice => (
-                format!(
-                    "{name} is yielded twice, and is the result of the last op: HEIR refuses it"
-                ),
-                "Yield it once, and use the result of the generic twice",
-            ),
-            Reason::StartOfLoop => (
-                format!(
-                    "{name} starts the loop around `{op}` and is used in it: HEIR refuses that"
-                ),
-                "Start the loop with another value, such as the result of an addition with zero",
-            ),
-            Reason::Branches => (
-                format!(
-                    "{name} has another level or number of polynomials than the value of the other branch"
-                ),
-                "Switch the modulus, or relinearize, in one branch, so that both yield the same",
-            ),
-            Reason::FloatsInIntegers => (
-                format!("{name} is a secret float, but {scheme} computes on integers"),
-                "Choose CKKS, or compute on integers",
-            ),
-        };
+        let (message, help) = words(it.reason, &name, op, scheme);
         let range = match it.reason {
-            Reason::NoPattern => core_range(ir, it.op),
-            Reason::FloatsInIntegers => ir.name_range(it.op),
+            Reason::NoPattern
+            | Reason::Layout
+            | Reason::Slice
+            | Reason::CalledBody
+            | Reason::CalledTwice => core_range(ir, it.op),
+            Reason::FloatsInIntegers | Reason::ScalarInIntegers | Reason::SlotsDiffer => {
+                ir.name_range(it.op)
+            }
             _ => ir.absolute(it.op, operand.span),
         };
         let mut found = CHECK.at(range, message);
         found.help = Some(help.to_owned());
+        if it.is_warning() {
+            found.severity = Severity::Warning;
+        }
         if let Some(site) = ir.definition_site(value) {
             let range = ir.absolute(site, ir.value(value).span);
             found.related = vec![Related { range, message: format!("{name} is defined here") }];
         }
+        found.related.extend(it.other.and_then(|other| related(ir, it.reason, other)));
         out.push(found);
     }
+}
+
+/// The message and the help for a reason.
+fn words(reason: Reason, name: &str, op: &str, scheme: &str) -> (String, &'static str) {
+    match reason {
+        Reason::NoPattern => (
+            format!("HEIR has no lowering of `{op}` for the ciphertext {name} in {scheme}"),
+            "Compute with sums, products and rotations before HEIR places its mgmt ops",
+        ),
+        Reason::Layout => (
+            format!("HEIR has no lowering of `{op}` for the ciphertext {name} in {scheme}"),
+            "Convert layouts to slots (`--layout-propagation`, `--convert-to-ciphertext-semantics`) before HEIR places its mgmt ops",
+        ),
+        Reason::Slice => (
+            format!(
+                "HEIR lowers `{op}` of ciphertexts only for one full row of a tensor of rank 2"
+            ),
+            "Take one full row with unit strides, or mask the other elements with a product",
+        ),
+        Reason::MixedSlice => (
+            format!("`{op}` mixes a plaintext with ciphertexts: HEIR refuses {name} here"),
+            "Insert a ciphertext into a tensor of ciphertexts, or into an empty tensor",
+        ),
+        Reason::YieldedTwice => (
+            format!("{name} is yielded twice, and is the result of the last op: HEIR refuses it"),
+            "Yield it once, and use the result of the generic twice",
+        ),
+        Reason::YieldedPlain => (
+            format!("{name} is a plaintext, but the results of a generic are ciphertexts"),
+            "Use the plaintext outside of the generic, or add it to a ciphertext",
+        ),
+        Reason::StartOfLoop => (
+            format!("{name} starts the loop around `{op}` and is used in it: HEIR refuses that"),
+            "Start the loop with another value, such as the result of an addition with zero",
+        ),
+        Reason::SecretCondition => (
+            format!("{name} is secret, and decides about the branches of `{op}`"),
+            "Compute both branches, and select with a product, before HEIR places its mgmt ops",
+        ),
+        Reason::Selection => (
+            format!(
+                "the branches only choose between two values: HEIR makes an arith.select of {name}, and cannot lower it"
+            ),
+            "Compute the values in the branches",
+        ),
+        Reason::TwoResults => (
+            format!("{name} is the second ciphertext of these branches, and HEIR lowers only one"),
+            "Write an op with branches for each of them",
+        ),
+        Reason::Branches => (
+            format!(
+                "{name} has another level or number of polynomials than the value of the other branch"
+            ),
+            "Switch the modulus, or relinearize, in one branch, so that both yield the same",
+        ),
+        Reason::FloatsInIntegers => (
+            format!("{name} is a secret float, but {scheme} computes on integers"),
+            "Choose CKKS, or compute on integers",
+        ),
+        Reason::ScalarInIntegers => (
+            format!("{name} is no tensor: heir-opt crashes when it lowers this to {scheme}"),
+            "Compute on tensors whose last dimension is the number of slots",
+        ),
+        Reason::SlotsDiffer => (
+            format!(
+                "{name} has another last dimension than other secrets, which HEIR 2026.9.1 refuses"
+            ),
+            "Give all secrets the number of slots as their last dimension",
+        ),
+        Reason::Domain => (
+            format!(
+                "`{op}` is approximated on a domain whose lower bound is not below the upper one"
+            ),
+            "Write domain_lower < domain_upper",
+        ),
+        Reason::DuplicateName => (
+            format!("another `{op}` has the name of this one"),
+            "Give each of them a name of its own",
+        ),
+        Reason::CalledBody => (
+            format!(
+                "HEIR lowers a call with the ciphertext {name} only if the function has no body"
+            ),
+            "Inline the function, or call it outside of the generic",
+        ),
+        Reason::CalledTwice => (
+            format!("HEIR lowers one call of a declaration, and {name} is passed to another one"),
+            "Declare the function a second time under another name",
+        ),
+        Reason::CallShape => (
+            format!(
+                "{name} has another level or number of polynomials than the argument of the function"
+            ),
+            "Bring the operands of all calls of the function to one level, or copy the function",
+        ),
+    }
+}
+
+/// The second place of a refusal.
+fn related(ir: &Ir, reason: Reason, other: Other) -> Option<Related> {
+    let (range, message) = match other {
+        Other::Value(value) => {
+            let site = ir.definition_site(value)?;
+            let name = ir.value_text(value);
+            let message = match reason {
+                Reason::CallShape => format!("{name} is the argument"),
+                Reason::SlotsDiffer => format!("{name} is the first secret"),
+                _ => format!("{name} is the value of the other branch"),
+            };
+            (ir.absolute(site, ir.value(value).span), message)
+        }
+        Other::Op(op) => {
+            let message = match reason {
+                Reason::CalledBody => "the function has a body",
+                Reason::DuplicateName => "the first one",
+                _ => "the other call",
+            };
+            (core_range(ir, op), message.to_owned())
+        }
+    };
+    Some(Related { range, message })
 }

@@ -48,8 +48,9 @@ use super::insertion::{NewNames, NewOp, inserted, n_adjusted};
 use crate::checks::{Check, Fixing, Index};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Applicability, Diagnostic, Fix, Severity};
+use crate::report::diagnostic::{Applicability, Diagnostic, Fix, Severity, TextEdit};
 use noisy_heir::{Heir, NumberKind, Outcome, Scheme, Setting, Sites, UnequalLevels};
+use noisy_syntax::{Ir, Op, Value};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "unequal-levels",
@@ -81,11 +82,6 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 /// The ops that bring an operand to the level of the other, as HEIR itself would; a `number` makes
 /// ops that adjust scales differ.
 fn ops(program: &Program, heir: &Heir, it: &UnequalLevels, number: usize) -> Vec<NewOp> {
-    // One level is the default.
-    let reduce = |by: u32| {
-        let properties = (by > 1).then(|| format!("levelToDrop = {by} : i64"));
-        (by > 0).then_some(NewOp { properties, ..NewOp::plain("mgmt.level_reduce") })
-    };
     let switch = NewOp::plain("mgmt.modreduce");
     let setting = heir.setting_of(it.op);
     let is_float = program.ir().op_name(it.op).ends_with('f');
@@ -100,6 +96,72 @@ fn ops(program: &Program, heir: &Heir, it: &UnequalLevels, number: usize) -> Vec
         None if is_float => reduce(it.by).into_iter().collect(),
         _ => reduce(it.by - 1).into_iter().chain([switch]).collect(),
     }
+}
+
+/// The place in front of the ops that manage a value and that it is the only use of.
+struct Chain {
+    /// The first of these ops.
+    op: Op,
+    /// Its operand.
+    value: Value,
+    /// True if one of them adjusts the scale: HEIR finds that from the use of the value.
+    is_adjusted: bool,
+}
+
+/// The ops that manage a value, if each is used once. Behind them HEIR's canonicalizer would move a
+/// drop of levels in front of a modulus switch, which changes the scale in BGV, and HEIR finds no
+/// scale for the first of two adjustments. Source: HEIR, `lib/Dialect/Mgmt/IR/MgmtOps.cpp`, and
+/// `isAdaptable` in `lib/Analysis/ScaleAnalysis/ScaleAnalysis.cpp`.
+fn managed(ir: &Ir, value: Value) -> Option<Chain> {
+    let mut found: Option<Chain> = None;
+    let mut value = value;
+    while let Some(op) = ir.defining_op(value).filter(|_| ir.value(value).uses.len() == 1) {
+        let name = ir.op_name(op);
+        let adjusts = name == "mgmt.adjust_scale" && ir.attr(op, "mgmt.mgmt").is_none();
+        let is_other = matches!(name, "mgmt.modreduce" | "mgmt.relinearize" | "mgmt.level_reduce");
+        if !adjusts && !is_other {
+            break;
+        }
+        value = ir.op(op).operands.first()?.value?;
+        let is_adjusted = adjusts || found.is_some_and(|it| it.is_adjusted);
+        found = Some(Chain { op, value, is_adjusted });
+    }
+    found
+}
+
+/// The edits that bring an operand to the level of the other.
+fn edits(
+    program: &Program,
+    heir: &Heir,
+    it: &UnequalLevels,
+    number: usize,
+    names: &mut NewNames,
+) -> Option<Vec<TextEdit>> {
+    let new = ops(program, heir, it, number);
+    let use_of = (it.op, it.value);
+    let is_adjusted = |it: &NewOp| it.name == "mgmt.adjust_scale";
+    let chain = managed(program.ir(), it.value).filter(|_| new.iter().any(is_adjusted));
+    let Some(Chain { op, value, is_adjusted }) = chain else {
+        return inserted(program, use_of, &new, names);
+    };
+    let place = (op, value);
+    if is_adjusted {
+        return inserted(program, place, &[reduce(it.by)?], names);
+    }
+    let mut edits = match reduce(it.by - 1) {
+        Some(it) => inserted(program, place, &[it], names)?,
+        None => Vec::new(),
+    };
+    let at = new.iter().position(|it| it.name == "mgmt.adjust_scale")?;
+    edits.extend(inserted(program, use_of, new.get(at..)?, names)?);
+    TextEdit::in_order(edits)
+}
+
+/// The op that drops so many levels.
+fn reduce(by: u32) -> Option<NewOp> {
+    // One level is the default.
+    let properties = (by > 1).then(|| format!("levelToDrop = {by} : i64"));
+    (by > 0).then_some(NewOp { properties, ..NewOp::plain("mgmt.level_reduce") })
 }
 
 /// Returns true if the operand that has used fewer levels is a product whose scale no modulus
@@ -134,8 +196,7 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
             return None;
         }
         let number = number.get_or_insert_with(|| n_adjusted(ir));
-        let new = ops(program, heir, &it, *number);
-        let edits = inserted(program, (it.op, it.value), &new, &mut names)?;
+        let edits = edits(program, heir, &it, *number, &mut names)?;
         *number += 1;
         let title = format!("Drop levels of {}", ir.value_text(it.value));
         Some(Fix { title, applicability: Applicability::Safe, edits })

@@ -12,6 +12,14 @@
 //! - HEIR has raised the operands of two modulus switches with a common product: it computes the
 //!   scale of the product without these adjustments, and raises one of the factors too far.
 //! - One modulus switch follows another: HEIR merges them.
+//! - `mgmt.adjust_scale` has no scale, or one that is below that of its operand (`delta scale is
+//!   negative`).
+//! - HEIR raises the scale of integers by a product of floats (`must be floating-point-like`).
+//!
+//! In BGV, HEIR keeps scales unless `OpenFHE` runs the program. It finds those of
+//! `mgmt.adjust_scale`, and changes no other: a sum of two other scales is refused. So is a modulus
+//! switch whose only use drops levels or switches again, because HEIR moves the switch to another
+//! level and keeps its scale.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
@@ -50,7 +58,8 @@
 //! }
 //! ```
 
-use noisy_heir::Raised;
+use noisy_heir::{Cause, Raised};
+use noisy_syntax::{Op, Value};
 
 use super::insertion::{NewNames, NewOp, inserted, n_adjusted};
 use crate::checks::{Check, Fixing, Index};
@@ -70,17 +79,36 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
     let Some(at) = program.sight() else { return };
     for it in sites.unequal_scales(&at) {
-        let named =
-            |&(value, bits): &(_, i64)| format!("{} has scale 2^{bits}", ir.value_text(value));
-        let message = match it.values.as_slice() {
-            [left, right, ..] => {
-                let name = ir.op_name(it.op);
+        let is_residue = matches!(it.cause, Cause::Residues | Cause::Moved);
+        let named = |&(value, bits): &(_, i64)| {
+            let power = if is_residue { "" } else { "2^" };
+            format!("{} has scale {power}{bits}", ir.value_text(value))
+        };
+        let name = ir.op_name(it.op);
+        let message = match (it.cause, it.values.as_slice()) {
+            (Cause::Unwritten, [operand, ..]) => {
+                format!("HEIR finds no scale for {name} in CKKS, and {}", named(operand))
+            }
+            (Cause::Lowered, [operand, result, ..]) => {
+                format!("{name} can only raise a scale: {}, but {}", named(operand), named(result))
+            }
+            (Cause::Integers, _) => {
+                format!(
+                    "HEIR raises a scale at {name} by a product of floats, but these are integers"
+                )
+            }
+            (Cause::Moved, _) => {
+                format!(
+                    "HEIR moves the modulus switch before {name} to another level, and keeps its scale"
+                )
+            }
+            (_, [left, right, ..]) => {
                 format!("{} and {}, but {name} takes one scale", named(left), named(right))
             }
             _ => "HEIR merges two modulus switches and does not adjust their scales".to_owned(),
         };
         let mut found = CHECK.at(core_range(ir, it.op), message);
-        let but = if it.is_behind_first {
+        let but = if it.cause == Cause::BehindFirst {
             "and no scale after this op"
         } else {
             "but adjusts later ops by the old scale"
@@ -101,10 +129,27 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
                 let all = all.fold(first, |all, it| format!("{all}, that of {}", adjust(it)));
                 format!("Adjust the scale of {all} by hand")
             }
-            None => "Replace one of the two modulus switches by mgmt.level_reduce".into(),
+            None => match it.cause {
+                Cause::Unwritten => "Write the scale in its mgmt.mgmt, or remove the op".into(),
+                Cause::Lowered => "Switch the modulus to lower a scale".into(),
+                Cause::Integers => {
+                    "Compute on floats, or place the modulus switches so that all scales are equal"
+                        .into()
+                }
+                Cause::Residues => "Adjust the scale of one of them by mgmt.adjust_scale".into(),
+                Cause::Moved => "Drop levels before the first modulus switch".into(),
+                _ => "Replace one of the two modulus switches by mgmt.level_reduce".into(),
+            },
         });
         out.push(found);
     }
+}
+
+/// The edit that gives an op another name.
+fn renamed(program: &Program, op: Op, from: &str, to: &str) -> TextEdit {
+    let range = program.ir().name_range(op);
+    let text = program.source().slice(range.clone()).replace(from, to);
+    TextEdit { range, text }
 }
 
 fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
@@ -129,14 +174,43 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
             number += 1;
             edits.extend(inserted(program, (op, value), &new, &mut names)?);
         }
-        if edits.is_empty() {
-            let range = ir.name_range(op);
-            let name = program.source().slice(range.clone());
-            let text = name.replace("mgmt.modreduce", "mgmt.level_reduce");
-            let title = format!("Replace by {}", text.trim_matches('"'));
-            edits.push(TextEdit { range, text });
-            // The scale stays larger.
-            return Some(Fix { title, applicability: Applicability::Unsafe, edits });
+        let (switch, reduce) = ("mgmt.modreduce", "mgmt.level_reduce");
+        // The scales that follow change, too.
+        let applicability = Applicability::Unsafe;
+        match it.cause {
+            Cause::Merged => {
+                let edits = vec![renamed(program, op, switch, reduce)];
+                let title = format!("Replace by {reduce}");
+                return Some(Fix { title, applicability, edits });
+            }
+            Cause::Moved => {
+                let first = ir.defining_op(it.values.first()?.0)?;
+                let mut edits = vec![renamed(program, first, switch, reduce)];
+                if ir.op_name(op) == reduce {
+                    if ir.attr(op, "levelToDrop").is_some() {
+                        return None;
+                    }
+                    edits.push(renamed(program, op, reduce, switch));
+                }
+                let title = "Drop the level before the modulus switch".to_owned();
+                return Some(Fix { title, applicability, edits });
+            }
+            Cause::Residues => {
+                let is_plain = |&&(it, _): &&(Value, i64)| {
+                    ir.defining_op(it).is_some_and(|it| ir.op_name(it) == "mgmt.init")
+                };
+                let &(value, _) = it.values.iter().rev().find(|it| !is_plain(it))?;
+                let new = NewOp {
+                    properties: Some(format!("id = {number} : i64")),
+                    ..NewOp::plain("mgmt.adjust_scale")
+                };
+                number += 1;
+                let edits = inserted(program, (op, value), &[new], &mut names)?;
+                let title = format!("Adjust the scale of {}", ir.value_text(value));
+                return Some(Fix { title, applicability: Applicability::Safe, edits });
+            }
+            Cause::Lowered | Cause::Unwritten | Cause::Integers => return None,
+            Cause::Raised | Cause::BehindFirst => {}
         }
         let title = match it.raised.as_slice() {
             [one] => format!("Adjust the scale of {}", ir.value_text(one.value)),

@@ -66,6 +66,32 @@ fn properties_in_angle_brackets_are_attributes() {
 }
 
 #[test]
+fn lists_of_slices_are_attributes() {
+    check(
+        "%1 = tensor.extract_slice %x[%i, -1] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>",
+        &expect![[r#"
+            Unknown Opaque tensor.extract_slice
+              results: tensor<8xf32> (guessed)
+              %x#0: ?
+              %i#0: ?
+              static_offsets = array<i64: -9223372036854775808, -1>
+              static_sizes = array<i64: 1, 8>
+              static_strides = array<i64: 1, 1>
+        "#]],
+    );
+    check(
+        "%1 = tensor.insert_slice %e into %x[%i#1, 0] [] : f32 into f32",
+        &expect![[r#"
+        Unknown Opaque tensor.insert_slice
+          results: f32 (guessed)
+          %e#0: ?
+          %x#0: ?
+          %i#1: ?
+    "#]],
+    );
+}
+
+#[test]
 fn attributes_of_operands_and_results_are_listed() {
     check(
         "%0:2 = secret.generic(%a: !s<i8> {x = [{}, 2]}, %b: i8, %c: i8 {y}) attrs = {z = 3} {} -> (i8, !s<i8> {x = 4})",

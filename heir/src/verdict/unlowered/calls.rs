@@ -1,0 +1,77 @@
+//! Calls with ciphertexts that HEIR does not lower.
+//!
+//! In a generic, HEIR lowers a call of a declaration that nothing else names. Outside of generics
+//! each function has one type, which its calls must fit.
+
+use std::sync::OnceLock;
+
+use noisy_syntax::{Ir, Op, OpKind};
+use rustc_hash::FxHashMap;
+
+use super::{Found, Other, Reason, is_encrypted, shape, takes};
+use crate::facts::known::Heir;
+use noisy_dataflow::flow;
+
+/// The calls of a program.
+#[derive(Debug)]
+pub(super) struct Calls {
+    /// By function, in textual order.
+    by_callee: FxHashMap<Op, Vec<Op>>,
+    /// True if the facts are right of each call, although calls disagree; made when somebody asks.
+    is_checked: OnceLock<bool>,
+}
+
+impl Calls {
+    /// Those among some ops, which are in textual order.
+    pub(super) fn new(ir: &Ir, ops: &[Op]) -> Self {
+        let mut by_callee: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
+        for &call in ops.iter().filter(|&&it| ir.op(it).kind == OpKind::FuncCall) {
+            if let Some(callee) = flow::callee(ir, call) {
+                by_callee.entry(callee).or_default().push(call);
+            }
+        }
+        Self { by_callee, is_checked: OnceLock::new() }
+    }
+
+    /// The operand at which a call is refused.
+    pub(super) fn refused(&self, ir: &Ir, heir: &Heir, call: Op) -> Option<Found> {
+        let callee = flow::callee(ir, call)?;
+        let mut around = std::iter::successors(ir.parent_op(call), |&it| ir.parent_op(it));
+        if !around.any(|it| ir.is_secret_generic(it)) {
+            return self.other_shape(ir, heir, call, callee);
+        }
+        let takes_ciphertext = |call: Op| takes(ir, call, |it| is_encrypted(heir, it));
+        let at = takes_ciphertext(call)?;
+        if flow::body(ir, callee).is_some() {
+            return Some(Found { at, reason: Reason::CalledBody, other: Some(Other::Op(callee)) });
+        }
+        let calls = self.by_callee.get(&callee)?;
+        // The last one is reported.
+        let last = calls.iter().rfind(|&&it| takes_ciphertext(it).is_some())?;
+        let other = calls.iter().find(|&&it| it != call)?;
+        (ir.op(callee).regions.is_empty() && *last == call).then_some(Found {
+            at,
+            reason: Reason::CalledTwice,
+            other: Some(Other::Op(*other)),
+        })
+    }
+
+    /// The first ciphertext that is passed to a function whose argument has another level or number
+    /// of polynomials.
+    fn other_shape(&self, ir: &Ir, heir: &Heir, call: Op, callee: Op) -> Option<Found> {
+        let args = &ir.block(flow::entry_block(ir, flow::body(ir, callee)?)).args;
+        let pairs = (0..).zip(ir.op(call).operands.iter().zip(args));
+        let mut pairs = pairs.filter_map(|(at, (operand, &arg))| Some((at, operand.value?, arg)));
+        let differs = |&(_, given, taken): &_| {
+            shape(heir, given).zip(shape(heir, taken)).is_some_and(|(a, b)| a != b)
+        };
+        let (at, given, taken) = pairs.find(differs)?;
+        let is_checked = || {
+            let is_it = || heir.conflicts_in_calls_only(ir);
+            is_encrypted(heir, given) && is_encrypted(heir, taken)
+                || *self.is_checked.get_or_init(is_it)
+        };
+        let other = Some(Other::Value(taken));
+        is_checked().then_some(Found { at, reason: Reason::CallShape, other })
+    }
+}

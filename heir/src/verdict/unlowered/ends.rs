@@ -1,0 +1,46 @@
+//! Values that a generic or a loop yields and that HEIR cannot type.
+
+use noisy_syntax::{Ir, Op, OpKind};
+
+use super::{Found, Reason, is_encrypted, is_loop, is_used};
+use crate::facts::known::Heir;
+use crate::verdict::plaintexts::is_plain;
+
+/// The operand at which the end of a generic is refused.
+pub(super) fn yielded(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
+    yielded_plain(ir, heir, op).or_else(|| yielded_twice(ir, heir, op))
+}
+
+/// The first plaintext that a generic yields to a used result.
+fn yielded_plain(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
+    let generic = ir.parent_op(op).filter(|&it| ir.is_secret_generic(it))?;
+    let mut all = (0..).zip(&ir.op(op).operands);
+    let found = all.find(|(at, it)| {
+        is_used(ir, generic, *at) && it.value.is_some_and(|it| is_plain(heir, it))
+    });
+    Some(Found::new(found?.0, Reason::YieldedPlain))
+}
+
+/// The operand of the end of a generic or a loop that is the same as an earlier one, and the result
+/// of the last op.
+pub(super) fn yielded_twice(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
+    // A call and a loop have the types of their results.
+    let is_typed = |it: Op| is_loop(ir, it) || ir.op(it).kind == OpKind::FuncCall;
+    let last = ir.prev(op).filter(|&it| !is_typed(it))?;
+    let parent = ir.parent_op(op)?;
+    if !(ir.is_secret_generic(parent) || is_loop(ir, parent)) {
+        return None;
+    }
+    // A result of the generic that nothing uses is removed.
+    let is_used = |at: u32| !ir.is_secret_generic(parent) || is_used(ir, parent, at);
+    let operands = &ir.op(op).operands;
+    let mut all = (0..).zip(operands).skip(1);
+    let found = all.find(|(at, operand)| {
+        let is_result = operand
+            .value
+            .is_some_and(|it| ir.op(last).results.contains(&it) && is_encrypted(heir, it));
+        let is_same = |it: u32| is_used(it) && operands[it as usize].value == operand.value;
+        is_result && is_used(*at) && (0..*at).any(is_same)
+    });
+    Some(Found::new(found?.0, Reason::YieldedTwice))
+}
