@@ -69,4 +69,5 @@ pub use verdict::out_of_range::{Acceptance, OutOfRange};
 pub use verdict::plaintexts::Unencoded;
 pub use verdict::requirements::{self, Condition, Outcome, Requirement};
 pub use verdict::scales::{Raised, UnequalScales};
+pub use verdict::types::Mistyped;
 pub use verdict::unlowered::{Reason, Unlowered};

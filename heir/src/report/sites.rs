@@ -33,6 +33,7 @@ use crate::verdict::out_of_range::{self, OutOfRange};
 use crate::verdict::plaintexts::{self, Unencoded};
 use crate::verdict::requirements::Outcome;
 use crate::verdict::scales::{self as verdict_scales, FirstOp, UnequalScales};
+use crate::verdict::types::{self, Mistyped, SchemeTypes, Target};
 use crate::verdict::unlowered::{self, Unlowered};
 use noisy_dataflow::flow;
 
@@ -70,6 +71,9 @@ pub struct Sites {
     unequal: FxHashSet<Op>,
     /// Ops that may take a plaintext without an encoding.
     unencoded: FxHashSet<Op>,
+    /// Ops whose types do not follow from one another, for some library.
+    mistyped: FxHashSet<Op>,
+    types: SchemeTypes,
     /// Ops that may not be lowered.
     unlowered: FxHashSet<Op>,
     /// Ops that give the first ciphertext with a scale over its modulus.
@@ -175,6 +179,7 @@ impl Sites {
             &mut self.missing,
             &mut self.unequal,
             &mut self.unencoded,
+            &mut self.mistyped,
             &mut self.unlowered,
             &mut self.over_modulus,
             &mut self.unequal_scales,
@@ -208,6 +213,8 @@ impl Sites {
         put(&mut self.missing, op, is_missing);
         put(&mut self.unequal, op, levels::unequal(ir, heir, op).is_some());
         put(&mut self.unencoded, op, plaintexts::candidate(ir, heir, op).is_some());
+        let is_mistyped = types::mistyped(ir, Target::ANY, &mut self.types, op).is_some();
+        put(&mut self.mistyped, op, is_mistyped);
         put(&mut self.unlowered, op, unlowered::is_candidate(ir, heir, op));
         let is_over = results().any(|it| first_over_modulus(at, it).is_some());
         put(&mut self.over_modulus, op, is_over);
@@ -349,9 +356,43 @@ impl Sites {
     pub fn unequal_levels(&self, ir: &Ir, heir: &Heir) -> Vec<UnequalLevels> {
         let mut liveness = Liveness::default();
         let all = in_order(ir, &self.unequal).into_iter();
-        all.filter(|&it| is_judged(ir, heir, it) && liveness.is_live(ir, it))
+        // HEIR's verifiers also judge ops without a use.
+        let mut is_kept = |it: Op| types::is_of_scheme(ir, it) || liveness.is_live(ir, it);
+        all.filter(|&it| is_judged(ir, heir, it) && is_kept(it))
             .filter_map(|it| levels::unequal(ir, heir, it))
             .collect()
+    }
+
+    /// The ops whose types do not follow from one another, in textual order; of a type that is
+    /// refused by itself, the first value. Ops with operands at different levels, and rotations of
+    /// too many polynomials, are told as such.
+    pub fn mistyped(&self, ir: &Ir, heir: &Heir) -> Vec<Mistyped> {
+        if self.mistyped.is_empty() {
+            return Vec::new();
+        }
+        let unequal = self.unequal_levels(ir, heir).into_iter();
+        let unequal = unequal.map(|it| (it.op, it.requirement.outcome));
+        let oversized = self.oversized_operands(ir, heir).into_iter();
+        let oversized = oversized.filter(|it| !it.is_carried).map(|it| (it.op, it.outcome));
+        let told = unequal.chain(oversized).filter(|it| it.1 == Outcome::Refused);
+        let told: FxHashSet<Op> = told.map(|it| it.0).collect();
+        let mut types = SchemeTypes::default();
+        let mut refused = FxHashSet::default();
+        let mut found = Vec::new();
+        for op in in_order(ir, &self.mistyped).into_iter().filter(|it| !told.contains(it)) {
+            let target = Target::of(heir.setting_of(op));
+            let Some(it) = types::mistyped(ir, target, &mut types, op) else { continue };
+            if it.ty.is_none_or(|it| refused.insert(it)) {
+                found.push(it);
+            }
+        }
+        found
+    }
+
+    /// As [`Sites::mistyped`], of one op.
+    pub fn mistyped_of(ir: &Ir, heir: &Heir, op: Op) -> Option<Mistyped> {
+        let target = Target::of(heir.setting_of(op));
+        types::mistyped(ir, target, &mut SchemeTypes::default(), op)
     }
 
     /// As [`Sites::unequal_levels`], of one op.

@@ -8,6 +8,7 @@ mod edits;
 mod goals;
 mod lowering;
 mod ranges;
+mod types;
 mod written;
 
 use noisy_syntax::{Ir, Region, Source, Value};

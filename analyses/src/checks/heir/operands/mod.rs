@@ -1,5 +1,6 @@
 //! Operands that HEIR's lowering refuses, or that go wrong when the program runs.
 
+pub(in crate::checks) mod ciphertext_types;
 mod insertion;
 pub(in crate::checks) mod not_lowered;
 pub(in crate::checks) mod out_of_range;
