@@ -70,4 +70,5 @@ pub use verdict::plaintexts::Unencoded;
 pub use verdict::requirements::{self, Condition, Outcome, Requirement};
 pub use verdict::scales::{Raised, UnequalScales};
 pub use verdict::types::Mistyped;
+pub use verdict::types::remedy::{Conversion, Remedy};
 pub use verdict::unlowered::{Reason, Unlowered};

@@ -8,7 +8,7 @@
 use std::borrow::Borrow;
 use std::sync::OnceLock;
 
-use noisy_syntax::{Ir, Op, OpKind, Value};
+use noisy_syntax::{Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -33,6 +33,7 @@ use crate::verdict::out_of_range::{self, OutOfRange};
 use crate::verdict::plaintexts::{self, Unencoded};
 use crate::verdict::requirements::Outcome;
 use crate::verdict::scales::{self as verdict_scales, FirstOp, UnequalScales};
+use crate::verdict::types::remedy::{self, Remedy};
 use crate::verdict::types::{self, Mistyped, SchemeTypes, Target};
 use crate::verdict::unlowered::{self, Unlowered};
 use noisy_dataflow::flow;
@@ -389,10 +390,15 @@ impl Sites {
         found
     }
 
-    /// As [`Sites::mistyped`], of one op.
-    pub fn mistyped_of(ir: &Ir, heir: &Heir, op: Op) -> Option<Mistyped> {
+    /// A change after which the types of an op follow from one another.
+    pub fn remedy(ir: &Ir, heir: &Heir, op: Op) -> Option<Remedy> {
         let target = Target::of(heir.setting_of(op));
-        types::mistyped(ir, target, &mut SchemeTypes::default(), op)
+        remedy::remedy(ir, target, &mut SchemeTypes::default(), op)
+    }
+
+    /// The ring of the type of a ciphertext, as an attribute.
+    pub fn ring_text(ir: &Ir, ty: Type) -> Option<String> {
+        remedy::ring_text(&mut SchemeTypes::default(), ir, ty)
     }
 
     /// As [`Sites::unequal_levels`], of one op.

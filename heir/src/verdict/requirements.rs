@@ -440,6 +440,11 @@ pub(crate) fn is_binary(name: &str) -> bool {
     SUMS.contains(&name) || PRODUCTS.contains(&name)
 }
 
+/// Returns true for a modulus switch, which has a `to_ring`.
+pub(crate) fn has_ring(name: &str) -> bool {
+    SWITCHES.contains(&name)
+}
+
 /// The requirements on the types of an op, in their order.
 pub(crate) fn of_types(name: &str) -> impl Iterator<Item = &'static Requirement> {
     OF_TYPES.iter().filter(move |it| it.ops.contains(&name))

@@ -7,6 +7,7 @@
 //! read once.
 
 mod relations;
+pub(crate) mod remedy;
 mod spaces;
 mod typed;
 mod words;

@@ -64,7 +64,7 @@ pub(crate) fn errors(text: &str) -> Vec<&'static str> {
 }
 
 /// A program after all fixes.
-fn fixed(text: &str) -> String {
+pub(crate) fn fixed(text: &str) -> String {
     let mut document = Document::new(text);
     let options = Options::default();
     let wanted = Wanted { rules: &DefaultRules, unsafe_fixes: true, placement: Some(&options) };

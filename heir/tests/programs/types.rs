@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::Random;
-use crate::lowering::{errors, heir_opt, run};
+use crate::lowering::{errors, fixed, heir_opt, run};
 use noisy_analyses::Document;
 
 /// The type of a ciphertext in BGV with plaintext modulus 17.
@@ -259,6 +259,53 @@ fn each_violated_requirement_on_types_is_an_error_at_its_op() {
         let said = refusal(heir_opt, &text).expect("a refusal");
         let message = if other.is_empty() { message } else { other };
         assert!(said.contains(message), "{ops}: {said}");
+    }
+}
+
+/// Programs with a wrong type, basis or op, each with a text that the fix writes.
+const MENDED: &[(&str, &str)] = &[
+    ("%0 = bgv.mul %x, %y : (!c, !c) -> !c\n%1 = bgv.negate %0 : !wide", "size = 3"),
+    ("%0 = bgv.add %x, %s : (!c, !c) -> !c\n%1 = bgv.mul %x, %s : (!c, !scaled) -> !product", ""),
+    (
+        "%0 = bgv.mul %x, %y : (!c, !c) -> !wide\n%1 = bgv.rotate_cols %0, %i : index : !c",
+        "\"bgv.relinearize\"(%0)",
+    ),
+    (
+        "%0 = bgv.rotate_cols %x, %i : index : !wide\n%1 = bgv.add %x, %0 : (!c, !c) -> !c",
+        "rotate_cols %x, %i : index : !lwe",
+    ),
+    (
+        "%0 = bgv.modulus_switch %x {to_ring = #ring0} : !c -> !switched\n%1 = lwe.radd %y, %0 : (!c, !switched) -> !switched",
+        "\"bgv.modulus_switch\"(%y)",
+    ),
+    ("%0 = bgv.add %x, %l : (!c, !low) -> !low", "\"bgv.level_reduce\"(%x)"),
+    (
+        "%0 = bgv.modulus_switch %x {to_ring = #ring1} : !c -> !switched",
+        "to_ring = #polynomial.ring<",
+    ),
+    (
+        "%0 = bgv.relinearize %w {from_basis = array<i32: 0, 1>, to_basis = array<i32: 0, 2>} : !wide -> !c",
+        "to_basis = array<i32: 0, 1>",
+    ),
+    ("%0 = bgv.add_plain %x, %y : (!c, !c) -> !c", "bgv.add %x"),
+    ("%0 = lwe.rmul %x, %p : (!c, !p) -> !c", "lwe.rmul_plain %x"),
+];
+
+#[test]
+fn after_the_fix_of_types_the_program_lowers() {
+    let heir_opt = heir_opt();
+    for (ops, written) in MENDED {
+        let text = lowered("openfhe", ops);
+        assert!(!errors(&text).is_empty(), "{ops}");
+        let after = fixed(&text);
+        if written.is_empty() {
+            // The scales of the operands differ, and no op changes one of them.
+            assert!(!errors(&after).is_empty(), "{after}");
+            continue;
+        }
+        assert!(errors(&after).is_empty() && after.contains(written), "{after}");
+        let Some(heir_opt) = &heir_opt else { continue };
+        assert_eq!(refusal(heir_opt, &after), None, "{after}");
     }
 }
 

@@ -145,25 +145,20 @@ impl Typed<'_> {
     }
 
     pub(super) fn stated_types(&self) -> Option<Fault> {
-        for part in &self.stated {
-            let Kind::Known(states) = &part.kind else { continue };
-            let given = self.operands.iter().find(|it| it.at == part.at)?;
-            let Kind::Known(has) = &given.kind else { continue };
-            if has == states {
-                continue;
-            }
-            let (a, b) = match (&**has, &**states) {
-                (SchemeType::Ciphertext(a), SchemeType::Ciphertext(b)) => ciphertext_words(a, b),
-                (SchemeType::Plaintext(a), SchemeType::Plaintext(b)) => space_words(a, b),
-                (SchemeType::Key(a), SchemeType::Key(b)) => ring_words(a, b),
-                (a, b) => (kind_word(a).to_owned(), kind_word(b).to_owned()),
-            };
-            let (value, name) = (self.text(given), self.name());
-            let message =
-                format!("{value} has {a}, but the type that {name} states for it has {b}");
-            return Some(Self::fault(&[given], message));
-        }
-        None
+        let part = self.stated.first()?;
+        let given = self.operands.iter().find(|it| it.at == part.at)?;
+        let (Kind::Known(has), Kind::Known(states)) = (&given.kind, &part.kind) else {
+            return None;
+        };
+        let (a, b) = match (&**has, &**states) {
+            (SchemeType::Ciphertext(a), SchemeType::Ciphertext(b)) => ciphertext_words(a, b),
+            (SchemeType::Plaintext(a), SchemeType::Plaintext(b)) => space_words(a, b),
+            (SchemeType::Key(a), SchemeType::Key(b)) => ring_words(a, b),
+            (a, b) => (kind_word(a).to_owned(), kind_word(b).to_owned()),
+        };
+        let (value, name) = (self.text(given), self.name());
+        let message = format!("{value} has {a}, but the type that {name} states for it has {b}");
+        Some(Self::fault(&[given], message))
     }
 
     fn one_plaintext(&self) -> Option<Fault> {

@@ -123,10 +123,13 @@ pub(super) struct Part {
 }
 
 /// An op with the types of its operands and its result.
+#[derive(Clone)]
 pub(super) struct Typed<'a> {
     pub(super) ir: &'a Ir,
     pub(super) target: Target,
     pub(super) op: Op,
+    /// Its name, or another one that it is judged by.
+    pub(super) name: &'a str,
     pub(super) operands: SmallVec<[Part; 3]>,
     /// The types that the op states for its operands, if they are not those of the operands.
     pub(super) stated: SmallVec<[Part; 1]>,
@@ -153,9 +156,16 @@ impl<'a> Typed<'a> {
             let Some(value) = operand.value else { continue };
             let ty = ir.value(value).ty;
             let given = if is_guess(ir, value) { Kind::Unknown } else { kind(ty) };
+            // The generic form is verified like that of other ops.
             if data.form != Form::Generic && operand.ty != ty {
-                let kind = kind(operand.ty);
-                stated.push(Part { at: Some(at), value, kind });
+                let states = kind(operand.ty);
+                let differs = match (&given, &states) {
+                    (Kind::Known(a), Kind::Known(b)) => a != b,
+                    _ => false,
+                };
+                if differs {
+                    stated.push(Part { at: Some(at), value, kind: states });
+                }
             }
             operands.push(Part { at: Some(at), value, kind: given });
         }
@@ -163,11 +173,11 @@ impl<'a> Typed<'a> {
             &[value] => Some(Part { at: None, value, kind: kind(ir.value(value).ty) }),
             _ => None,
         };
-        Self { ir, target, op, operands, stated, result }
+        Self { ir, target, op, name: ir.op_name(op), operands, stated, result }
     }
 
-    pub(super) fn name(&self) -> &str {
-        self.ir.op_name(self.op)
+    pub(super) fn name(&self) -> &'a str {
+        self.name
     }
 
     /// The contradiction of values.
@@ -265,6 +275,11 @@ impl<'a> Typed<'a> {
     pub(super) fn ring(&self, key: &str) -> Option<Ring> {
         scheme_type::ring(&self.attr_text(key)?)
     }
+}
+
+/// Returns true if an op states one type, for its ciphertext and its result.
+pub(super) fn has_one_type(name: &str) -> bool {
+    name.contains(".rotate") || name.ends_with("negate")
 }
 
 /// Returns true if the type of a value is not known for sure: that of an op whose form is unknown.

@@ -23,7 +23,9 @@
 //! }
 //! ```
 //!
-//! Bring the operands to one type, or correct the type that is wrong.
+//! Bring the operands to one type, or correct the type that is wrong. The fix does so if the op then
+//! meets all requirements: it writes the type that all uses state, a basis, the op with or without
+//! a plaintext, or inserts a relinearization, a modulus switch or a drop of levels.
 //!
 //! ```mlir
 //! !q = !mod_arith.int<36028797019389953 : i64>
@@ -41,15 +43,18 @@
 //! }
 //! ```
 
-use crate::checks::{Check, Index};
+use super::insertion::NewNames;
+use super::retyping;
+use crate::checks::{Check, Fixing, Index};
 use crate::explain::core_range;
 use crate::program::Program;
-use crate::report::diagnostic::{Diagnostic, Related};
+use crate::report::diagnostic::{Diagnostic, Fix, Related};
 
 pub(in crate::checks) const CHECK: Check = Check {
     code: "ciphertext-types",
     header: header!("ciphertext_types.rs"),
     run: check,
+    fix: Some(Fixing::Together(fix)),
     ..Check::ERROR
 };
 
@@ -74,4 +79,14 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         found.help = Some(format!("HEIR refuses this: `{}`", it.requirement.message));
         out.push(found);
     }
+}
+
+fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
+    let Some(heir) = program.heir() else { return vec![None; diagnostics.len()] };
+    let mut names = NewNames::default();
+    let mut fix = |it: &&Diagnostic| {
+        let op = program.ir().item_at(it.range.start)?;
+        retyping::fix(program, heir, op, &mut names)
+    };
+    diagnostics.iter().map(&mut fix).collect()
 }
