@@ -214,7 +214,7 @@ impl Sites {
         put(&mut self.missing, op, is_missing);
         put(&mut self.unequal, op, levels::unequal(ir, heir, op).is_some());
         put(&mut self.unencoded, op, plaintexts::candidate(ir, heir, op).is_some());
-        let is_mistyped = types::mistyped(ir, Target::ANY, &mut self.types, op).is_some();
+        let is_mistyped = types::is_mistyped(ir, &mut self.types, op);
         put(&mut self.mistyped, op, is_mistyped);
         put(&mut self.unlowered, op, unlowered::is_candidate(ir, heir, op));
         let is_over = results().any(|it| first_over_modulus(at, it).is_some());

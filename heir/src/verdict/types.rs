@@ -15,7 +15,7 @@ mod words;
 use noisy_syntax::{Alias, Ir, Op, Type, Value};
 use smallvec::SmallVec;
 
-use self::typed::{Fault, Typed, is_guess};
+use self::typed::{Fault, Signature, Typed, is_guess};
 pub(crate) use self::typed::{SchemeTypes, Target, is_of_scheme};
 use self::words::counted;
 use crate::facts::plaintext;
@@ -46,6 +46,20 @@ impl Fault {
     }
 }
 
+/// Returns true if an op does not meet a requirement on types, for some target. *Cost.* Like ops of a
+/// scheme are judged once.
+pub(crate) fn is_mistyped(ir: &Ir, types: &mut SchemeTypes, op: Op) -> bool {
+    let signature = is_of_scheme(ir, op).then(|| Signature::of(ir, op));
+    if signature.as_ref().is_some_and(|it| types.sound.contains(it)) {
+        return false;
+    }
+    let found = mistyped(ir, Target::ANY, types, op);
+    if found.is_none() {
+        types.sound.extend(signature);
+    }
+    found.is_some()
+}
+
 /// The first requirement on types that an op does not meet.
 pub(crate) fn mistyped(
     ir: &Ir,
@@ -69,9 +83,10 @@ pub(crate) fn mistyped(
     }
     // The ends of blocks, and calls, state the types of what the ops of a scheme give.
     let is_given = |it: Value| ir.value(it).guessed && !is_guess(ir, it);
-    let mut operands = ir.op(op).operands.iter().filter_map(|it| it.value);
+    let operands = &ir.op(op).operands;
     let is_scheme = is_of_scheme(ir, op);
-    if !is_scheme && !operands.any(is_given) {
+    let is_judged = is_scheme || operands.iter().any(|it| it.value.is_some_and(is_given));
+    if !is_judged || operands.iter().any(|it| it.value.is_none()) {
         return None;
     }
     let this = Typed::new(ir, target, types, op);

@@ -64,16 +64,18 @@ fn aliases() -> String {
         ("!low_key", format!("!lwe.lwe_public_key<key = <>, ring = {}>", ring(0))),
         ("!secret_key", format!("!lwe.lwe_secret_key<key = <>, ring = {}>", ring(1))),
     ];
-    let mut out: String = types.iter().map(|(name, text)| format!("{name} = {text}\n")).collect();
-    for level in 0..2 {
-        out += &format!("#ring{level} = #polynomial.ring{}\n", ring(level));
-    }
-    out + "#plain_ring = #polynomial.ring<coefficientType = !mod_arith.int<17 : i64>, polynomialModulus = <1 + x**16>>\n#e = #lwe.full_crt_packing_encoding<scaling_factor = 1>\n"
+    let mut lines: Vec<String> =
+        types.iter().map(|(name, text)| format!("{name} = {text}")).collect();
+    lines.extend((0..2).map(|it| format!("#ring{it} = #polynomial.ring{}", ring(it))));
+    lines.push("#plain_ring = #polynomial.ring<coefficientType = !mod_arith.int<17 : i64>, polynomialModulus = <1 + x**16>>".to_owned());
+    lines.push("#e = #lwe.full_crt_packing_encoding<scaling_factor = 1>\n".to_owned());
+    lines.join("\n")
 }
 
 /// A function with a line for each op, in a module of BGV.
 fn program(library: &str, ops: &str) -> String {
-    let ops: String = ops.lines().map(|it| format!("    {}\n", it.trim())).collect();
+    let ops: Vec<String> = ops.lines().map(|it| format!("    {}\n", it.trim())).collect();
+    let ops = ops.concat();
     format!(
         "{}module attributes {{backend.{library}, scheme.bgv}} {{
   func.func @f(%x: !c, %y: !c, %l: !low, %s: !scaled, %w: !wide, %p: !p, %q: !q, %k: !key, %lk: !low_key, %sk: !secret_key, %t: tensor<16xi16>, %i: index) {{
@@ -364,6 +366,14 @@ fn a_type_that_is_refused_by_itself_is_told_once_where_it_first_stands() {
         let Some(heir_opt) = &heir_opt else { continue };
         let said = refusal(heir_opt, &text).expect("a refusal");
         assert!(said.contains(message), "{to}: {said}");
+    }
+}
+
+#[test]
+fn an_op_with_an_undefined_operand_is_not_judged() {
+    for ops in ["%0 = bgv.rotate_cols %x, %n : index : !c", "%0 = bgv.add %n, %p : (!c, !p) -> !c"]
+    {
+        assert_eq!(errors(&program("openfhe", ops)), ["undefined-value"], "{ops}");
     }
 }
 

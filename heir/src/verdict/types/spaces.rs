@@ -6,24 +6,24 @@ use crate::facts::scale::modulus_bits;
 use crate::text::scheme_type::{self, Ciphertext, Space};
 
 /// The plaintext space of a product; `None` if it is not known.
-pub(super) fn product(a: &Space, b: &Space) -> Option<Space> {
-    let (x, y) = (a.encoding.scale, b.encoding.scale);
+pub(super) fn product(left: &Space, right: &Space) -> Option<Space> {
+    let [x, y] = [left, right].map(|it| it.encoding.scale);
     let is_known = |it: &str| {
         matches!(it, "#lwe.full_crt_packing_encoding" | "#lwe.inverse_canonical_encoding")
     };
-    if !is_known(&a.encoding.name) || !is_known(&b.encoding.name) {
+    if !is_known(&left.encoding.name) || !is_known(&right.encoding.name) {
         return None;
     }
-    let scale = if x == -1 || y == -1 {
+    let scale = if [x, y].contains(&-1) {
         -1
-    } else if a.encoding.name == "#lwe.full_crt_packing_encoding" {
-        let t = u128::from(a.ring.single_modulus()?);
+    } else if left.encoding.name == "#lwe.full_crt_packing_encoding" {
+        let t = u128::from(left.ring.single_modulus()?);
         let (x, y) = (u128::try_from(x).ok()?, u128::try_from(y).ok()?);
         i64::try_from(x.checked_mul(y)?.checked_rem(t)?).ok()?
     } else {
         x.checked_add(y)?
     };
-    let mut out = a.clone();
+    let mut out = left.clone();
     out.encoding.scale = scale;
     Some(out)
 }

@@ -2,17 +2,44 @@
 
 use std::sync::Arc;
 
-use noisy_syntax::{AttrData, Form, Ir, Op, Type, TypeData, Value};
-use rustc_hash::FxHashMap;
+use noisy_syntax::{Attr, AttrData, Form, Ir, Name, Op, Type, TypeData, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::text::scheme_type::{self, Ciphertext, Ring, SchemeType, Space};
 use crate::text::setting::{Scheme, Setting};
 
-/// The types that were read.
+/// The types that were read, and the ops that were judged.
 #[derive(Debug, Default)]
 pub(crate) struct SchemeTypes {
     read: FxHashMap<Type, Option<Arc<SchemeType>>>,
+    /// Ops that meet all requirements: others with the same types and attributes do, too.
+    pub(super) sound: FxHashSet<Signature>,
+}
+
+/// The parts of an op of a scheme that decide about its types.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Signature {
+    name: Name,
+    form: Form,
+    attrs: SmallVec<[(Name, Attr); 2]>,
+    /// The types of operands that are known, and those that the op states.
+    operands: SmallVec<[(Option<Type>, Type); 2]>,
+    results: SmallVec<[Type; 1]>,
+}
+
+impl Signature {
+    pub(super) fn of(ir: &Ir, op: Op) -> Self {
+        let data = ir.op(op);
+        let known = |it: Value| (!is_guess(ir, it)).then(|| ir.value(it).ty);
+        Self {
+            name: data.name,
+            form: data.form,
+            attrs: ir.extra(op).attrs.iter().copied().collect(),
+            operands: data.operands.iter().map(|it| (it.value.and_then(known), it.ty)).collect(),
+            results: data.results.iter().map(|&it| ir.value(it).ty).collect(),
+        }
+    }
 }
 
 impl SchemeTypes {

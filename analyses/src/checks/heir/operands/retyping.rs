@@ -29,11 +29,7 @@ fn stated(text: &str) -> Option<Stated> {
     let mut list: Option<Range<usize>> = None;
     for (at, it) in text.char_indices() {
         match it {
-            '>' if last == '-' => {
-                if depth == 0 {
-                    arrow = Some(at + 1);
-                }
-            }
+            '>' if last == '-' => arrow = if depth == 0 { Some(at + 1) } else { arrow },
             '<' | '(' | '[' | '{' => {
                 let is_list = it == '(' && depth == 0 && colon.is_some() && arrow.is_none();
                 if is_list && list.is_none() {
@@ -43,10 +39,9 @@ fn stated(text: &str) -> Option<Stated> {
             }
             '>' | ')' | ']' | '}' => {
                 depth -= 1;
-                if depth == 0 && it == ')' && arrow.is_none() {
-                    if let Some(list) = &mut list {
-                        list.end = at;
-                    }
+                let ends = depth == 0 && it == ')' && arrow.is_none();
+                if let Some(list) = list.as_mut().filter(|_| ends) {
+                    list.end = at;
                 }
             }
             ':' if depth == 0 => {
