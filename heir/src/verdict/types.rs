@@ -46,8 +46,8 @@ impl Fault {
     }
 }
 
-/// Returns true if an op does not meet a requirement on types, for some target. *Cost.* Like ops of a
-/// scheme are judged once.
+/// Returns true if an op does not meet a requirement on types, for some target. *Cost.* Like ops of
+/// a scheme are judged once.
 pub(crate) fn is_mistyped(ir: &Ir, types: &mut SchemeTypes, op: Op) -> bool {
     let signature = is_of_scheme(ir, op).then(|| Signature::of(ir, op));
     if signature.as_ref().is_some_and(|it| types.sound.contains(it)) {

@@ -93,8 +93,8 @@ fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
     run(heir_opt, &["--bgv-to-lwe", "--ckks-to-lwe", &format!("--lwe-to-{library}")], text)
 }
 
-/// Ops that violate a requirement, each between HEIR's message in the table of requirements and that
-/// of `heir-opt` if it is another one.
+/// Ops that violate a requirement, each between HEIR's message in the table of requirements and
+/// that of `heir-opt` if it is another one.
 const REFUSED: &[(&str, &str, &str)] = &[
     ("expects different type than prior uses", "%0 = bgv.add %x, %s : (!c, !c) -> !c", ""),
     ("expects different type than prior uses", "%0 = bgv.negate %s : !c", ""),

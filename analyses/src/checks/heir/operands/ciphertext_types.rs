@@ -23,9 +23,9 @@
 //! }
 //! ```
 //!
-//! Bring the operands to one type, or correct the type that is wrong. The fix does so if the op then
-//! meets all requirements: it writes the type that all uses state, a basis, the op with or without
-//! a plaintext, or inserts a relinearization, a modulus switch or a drop of levels.
+//! Bring the operands to one type, or correct the type that is wrong. The fix does so if the op
+//! then meets all requirements: it writes the type that all uses state, a basis, the op with or
+//! without a plaintext, or inserts a relinearization, a modulus switch or a drop of levels.
 //!
 //! ```mlir
 //! !q = !mod_arith.int<36028797019389953 : i64>
