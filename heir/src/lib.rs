@@ -69,4 +69,6 @@ pub use verdict::out_of_range::{Acceptance, OutOfRange};
 pub use verdict::plaintexts::Unencoded;
 pub use verdict::requirements::{self, Condition, Outcome, Requirement};
 pub use verdict::scales::{Cause, Raised, UnequalScales};
+pub use verdict::types::Mistyped;
+pub use verdict::types::remedy::{Conversion, Remedy};
 pub use verdict::unlowered::{Other, Reason, Unlowered};

@@ -7,4 +7,5 @@ pub(crate) mod out_of_range;
 pub(crate) mod plaintexts;
 pub mod requirements;
 pub(crate) mod scales;
+pub(crate) mod types;
 pub(crate) mod unlowered;

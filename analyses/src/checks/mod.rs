@@ -85,6 +85,7 @@ pub const ALL: &[Check] = &[
     noise::missing_contract::CHECK,
     heir::missing_relinearize::CHECK,
     heir::operands::unequal_levels::CHECK,
+    heir::operands::ciphertext_types::CHECK,
     heir::operands::unequal_scales::CHECK,
     heir::operands::unencoded_plaintext::CHECK,
     heir::operands::not_lowered::CHECK,

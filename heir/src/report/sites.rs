@@ -8,7 +8,7 @@
 use std::borrow::Borrow;
 use std::sync::OnceLock;
 
-use noisy_syntax::{Ir, Op, OpKind, Value};
+use noisy_syntax::{Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -33,6 +33,8 @@ use crate::verdict::out_of_range::{self, OutOfRange};
 use crate::verdict::plaintexts::{self, Unencoded};
 use crate::verdict::requirements::Outcome;
 use crate::verdict::scales::{self as verdict_scales, FirstOp, UnequalScales};
+use crate::verdict::types::remedy::{self, Remedy};
+use crate::verdict::types::{self, Mistyped, SchemeTypes, Target};
 use crate::verdict::unlowered::{self, Judge, Unlowered};
 use noisy_dataflow::flow;
 
@@ -70,6 +72,9 @@ pub struct Sites {
     unequal: FxHashSet<Op>,
     /// Ops that may take a plaintext without an encoding.
     unencoded: FxHashSet<Op>,
+    /// Ops whose types do not follow from one another, for some library.
+    mistyped: FxHashSet<Op>,
+    types: SchemeTypes,
     /// Ops that may not be lowered.
     unlowered: FxHashSet<Op>,
     /// Ops that give the first ciphertext with a scale over its modulus.
@@ -175,6 +180,7 @@ impl Sites {
             &mut self.missing,
             &mut self.unequal,
             &mut self.unencoded,
+            &mut self.mistyped,
             &mut self.unlowered,
             &mut self.over_modulus,
             &mut self.unequal_scales,
@@ -208,6 +214,8 @@ impl Sites {
         put(&mut self.missing, op, is_missing);
         put(&mut self.unequal, op, levels::unequal(ir, heir, op).is_some());
         put(&mut self.unencoded, op, plaintexts::candidate(ir, heir, op).is_some());
+        let is_mistyped = types::is_mistyped(ir, &mut self.types, op);
+        put(&mut self.mistyped, op, is_mistyped);
         put(&mut self.unlowered, op, unlowered::is_candidate(ir, heir, op));
         let is_over = results().any(|it| first_over_modulus(at, it).is_some());
         put(&mut self.over_modulus, op, is_over);
@@ -352,9 +360,48 @@ impl Sites {
     pub fn unequal_levels(&self, ir: &Ir, heir: &Heir) -> Vec<UnequalLevels> {
         let mut liveness = Liveness::default();
         let all = in_order(ir, &self.unequal).into_iter();
-        all.filter(|&it| is_judged(ir, heir, it) && liveness.is_live(ir, it))
+        // HEIR's verifiers also judge ops without a use.
+        let mut is_kept = |it: Op| types::is_of_scheme(ir, it) || liveness.is_live(ir, it);
+        all.filter(|&it| is_judged(ir, heir, it) && is_kept(it))
             .filter_map(|it| levels::unequal(ir, heir, it))
             .collect()
+    }
+
+    /// The ops whose types do not follow from one another, in textual order; of a type that is
+    /// refused by itself, the first value. Ops with operands at different levels, and rotations of
+    /// too many polynomials, are told as such.
+    pub fn mistyped(&self, ir: &Ir, heir: &Heir) -> Vec<Mistyped> {
+        if self.mistyped.is_empty() {
+            return Vec::new();
+        }
+        let unequal = self.unequal_levels(ir, heir).into_iter();
+        let unequal = unequal.map(|it| (it.op, it.requirement.outcome));
+        let oversized = self.oversized_operands(ir, heir).into_iter();
+        let oversized = oversized.filter(|it| !it.is_carried).map(|it| (it.op, it.outcome));
+        let told = unequal.chain(oversized).filter(|it| it.1 == Outcome::Refused);
+        let told: FxHashSet<Op> = told.map(|it| it.0).collect();
+        let mut types = SchemeTypes::default();
+        let mut refused = FxHashSet::default();
+        let mut found = Vec::new();
+        for op in in_order(ir, &self.mistyped).into_iter().filter(|it| !told.contains(it)) {
+            let target = Target::of(heir.setting_of(op));
+            let Some(it) = types::mistyped(ir, target, &mut types, op) else { continue };
+            if it.ty.is_none_or(|it| refused.insert(it)) {
+                found.push(it);
+            }
+        }
+        found
+    }
+
+    /// A change after which the types of an op follow from one another.
+    pub fn remedy(ir: &Ir, heir: &Heir, op: Op) -> Option<Remedy> {
+        let target = Target::of(heir.setting_of(op));
+        remedy::remedy(ir, target, &mut SchemeTypes::default(), op)
+    }
+
+    /// The ring of the type of a ciphertext, as an attribute.
+    pub fn ring_text(ir: &Ir, ty: Type) -> Option<String> {
+        remedy::ring_text(&mut SchemeTypes::default(), ir, ty)
     }
 
     /// As [`Sites::unequal_levels`], of one op.

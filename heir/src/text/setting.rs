@@ -24,6 +24,8 @@ pub struct Setting {
     pub scheme: Option<Scheme>,
     /// True if `OpenFHE` runs it.
     pub(crate) is_openfhe: bool,
+    /// True if Lattigo runs it.
+    pub(crate) is_lattigo: bool,
     /// The level of what a bootstrap gives: the levels that it takes itself.
     pub bootstrap_level: u32,
     /// The parameters, if the module has any.
@@ -146,6 +148,7 @@ impl Setting {
         Setting {
             scheme,
             is_openfhe: library.is_openfhe,
+            is_lattigo: library.is_lattigo,
             bootstrap_level: library.bootstrap_level,
             params,
             module,
@@ -165,6 +168,7 @@ const SCHEMES: [(&str, Option<Scheme>); 4] = [
 /// The library that runs a program.
 struct Library {
     is_openfhe: bool,
+    is_lattigo: bool,
     /// The levels that a bootstrap takes; none where the library is not known, as in HEIR.
     bootstrap_level: u32,
 }
@@ -201,7 +205,7 @@ impl Library {
             let message = format!("the module has both `{first}` and `{name}`; the first is used");
             told(name, message);
         }
-        let nothing = Self { is_openfhe: false, bootstrap_level: 0 };
+        let nothing = Self { is_openfhe: false, is_lattigo: false, bootstrap_level: 0 };
         let Some(&(name, mut bootstrap_level)) = known else {
             if overrides.is_some() && first.is_none() {
                 told(OVERRIDES, format!("the module names no library, {NONE_USED}"));
@@ -209,6 +213,7 @@ impl Library {
             return nothing;
         };
         let is_openfhe = name == "backend.openfhe";
+        let is_lattigo = name == "backend.lattigo";
         let overrides = match overrides.map(|it| ir.interner.attr_data(it)) {
             Some(AttrData::Dict(entries)) => &**entries,
             _ => &[],
@@ -239,7 +244,7 @@ impl Library {
             is_usable = false;
             told(key, message);
         }
-        if is_usable { Self { is_openfhe, bootstrap_level } } else { nothing }
+        if is_usable { Self { is_openfhe, is_lattigo, bootstrap_level } } else { nothing }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::text::entries::entries;
 use noisy_dataflow::view::View;
 
 /// The longest text of a type that is read.
-const MOST: usize = 1 << 16;
+pub(crate) const MOST: usize = 1 << 16;
 
 /// The facts that a type states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,6 +11,56 @@ pub enum Condition {
     OneLevel,
     /// Each has two polynomials.
     TwoPolynomials,
+    /// As [`Condition::TwoPolynomials`], of the type of the first operand.
+    TwoPolynomialsByType,
+    /// The types that an op states for its operands are those of the operands.
+    StatedTypes,
+    /// The operands and results are ciphertexts.
+    Ciphertexts,
+    /// One operand is a ciphertext, the other one a plaintext.
+    OnePlaintext,
+    /// All ciphertexts have one ring.
+    OneRing,
+    /// All ciphertexts and plaintexts have one plaintext space.
+    OneSpace,
+    /// All ciphertexts have one type.
+    OneType,
+    /// The polynomials of the result are those of a product.
+    SizeOfProduct,
+    /// The plaintext space of the result is that of a product.
+    SpaceOfProduct,
+    /// The result has the type that HEIR infers.
+    Inferred,
+    /// A rotation has a shift that is an operand, or one that is an attribute.
+    OneShift,
+    /// `from_basis` has an entry for each polynomial of the operand.
+    FromBasis,
+    /// `to_basis` has an entry for each polynomial of the result.
+    ToBasis,
+    /// The library relinearizes to the basis.
+    LibraryBasis,
+    /// `to_ring` is the ring of the result.
+    ToRing,
+    /// The moduli of the result are the first ones of the operand, and fewer.
+    FewerModuli,
+    /// The plaintext space of the result is that after a modulus switch.
+    SwitchedSpace,
+    /// The levels that are dropped lead from the operand to the result.
+    DroppedLevels,
+    /// The result is at the target level.
+    TargetLevel,
+    /// The encoding of a plaintext is that of the op, or of the ciphertext.
+    Encoding,
+    /// The ring of a key is that of the ciphertext.
+    RingOfKey,
+    /// A ciphertext under a rotated key has two polynomials.
+    RotatedKey,
+    /// The ring has as many moduli as the level in the modulus chain says.
+    LevelOfRing,
+    /// The plaintext modulus lets all slots be packed.
+    PackedModulus,
+    /// The library of the module has the op.
+    NoLowering,
 }
 
 /// The consequence of a condition that does not hold, the gravest first.
@@ -41,6 +91,59 @@ pub struct Requirement {
 
 const RINGS: &str = "requires all operands and results to have the same rings";
 const TWO: &str = "x.dim == 2 does not hold";
+
+const STATED: &str = "expects different type than prior uses";
+const PARSER: &str = "MLIR, mlir/lib/AsmParser/Parser.cpp";
+const SPACES: &str = "requires all operands and results to have the same plaintextSpace";
+const SPACE: &str = "output plaintext space does not match";
+const PREFIX: &str = "output ring basis size should be less than the input ring basis size";
+const TRAITS: &str = "lib/Dialect/LWE/IR/LWETraits.h";
+const VERIFIERS: &str = "lib/Dialect/LWE/IR/LWEOps.h";
+
+/// Sums and differences.
+const SUMS: &[&str] = &["ckks.add", "ckks.sub", "bgv.add", "bgv.sub", "lwe.radd", "lwe.rsub"];
+const PRODUCTS: &[&str] = &["ckks.mul", "bgv.mul", "lwe.rmul"];
+/// Sums and differences with a plaintext.
+const PLAIN_SUMS: &[&str] = &[
+    "ckks.add_plain",
+    "ckks.sub_plain",
+    "bgv.add_plain",
+    "bgv.sub_plain",
+    "lwe.radd_plain",
+    "lwe.rsub_plain",
+];
+const PLAIN_PRODUCTS: &[&str] = &["ckks.mul_plain", "bgv.mul_plain", "lwe.rmul_plain"];
+const RELINEARIZATIONS: &[&str] = &["ckks.relinearize", "bgv.relinearize"];
+const SWITCHES: &[&str] = &["ckks.rescale", "bgv.modulus_switch"];
+const DROPS: &[&str] = &["ckks.level_reduce", "bgv.level_reduce"];
+/// Encodings and encryptions.
+const PLAINTEXTS: &[&str] = &[
+    "lwe.rlwe_encode",
+    "lwe.rlwe_decode",
+    "lwe.rlwe_encrypt",
+    "lwe.rlwe_decrypt",
+    "lwe.trivial_encrypt",
+];
+/// Ops of one ciphertext.
+const UNARY: &[&str] = &[
+    "ckks.rotate",
+    "bgv.rotate_cols",
+    "bgv.rotate_rows",
+    "ckks.negate",
+    "bgv.negate",
+    "lwe.rnegate",
+    "ckks.bootstrap",
+];
+
+/// A row about types.
+const fn types(
+    condition: Condition,
+    ops: &'static [&'static str],
+    message: &'static str,
+    source: &'static str,
+) -> Requirement {
+    Requirement { ops, condition, outcome: Outcome::Refused, message, source }
+}
 
 /// All requirements.
 pub const ALL: &[Requirement] = &[
@@ -134,7 +237,220 @@ pub const ALL: &[Requirement] = &[
     },
 ];
 
+/// The requirements on the types of ciphertexts after lowering, in the order of HEIR's verifiers.
+/// Those without ops are about each type.
+pub const OF_TYPES: &[Requirement] = &[
+    types(
+        Condition::Ciphertexts,
+        SUMS,
+        "must be lwe-ciphertext-like",
+        "lib/Dialect/LWE/IR/LWETypes.td",
+    ),
+    types(
+        Condition::Ciphertexts,
+        PRODUCTS,
+        "must be lwe-ciphertext-like",
+        "lib/Dialect/LWE/IR/LWETypes.td",
+    ),
+    types(
+        Condition::Ciphertexts,
+        RELINEARIZATIONS,
+        "must be lwe-ciphertext-like",
+        "lib/Dialect/LWE/IR/LWETypes.td",
+    ),
+    types(
+        Condition::Ciphertexts,
+        SWITCHES,
+        "must be lwe-ciphertext-like",
+        "lib/Dialect/LWE/IR/LWETypes.td",
+    ),
+    types(
+        Condition::Ciphertexts,
+        DROPS,
+        "must be lwe-ciphertext-like",
+        "lib/Dialect/LWE/IR/LWETypes.td",
+    ),
+    types(
+        Condition::Ciphertexts,
+        UNARY,
+        "must be lwe-ciphertext-like",
+        "lib/Dialect/LWE/IR/LWETypes.td",
+    ),
+    types(
+        Condition::OnePlaintext,
+        PLAIN_SUMS,
+        "expected ciphertext, plaintext operand types",
+        TRAITS,
+    ),
+    types(
+        Condition::OnePlaintext,
+        PLAIN_PRODUCTS,
+        "expected ciphertext, plaintext operand types",
+        TRAITS,
+    ),
+    types(Condition::OneRing, SUMS, RINGS, TRAITS),
+    types(Condition::OneRing, PRODUCTS, RINGS, TRAITS),
+    types(Condition::OneRing, &["bgv.relinearize"], RINGS, TRAITS),
+    types(
+        Condition::OneType,
+        &["ckks.add_plain", "ckks.sub_plain", "bgv.add_plain", "bgv.sub_plain"],
+        "requires all ciphertexts to have the same ciphertextType",
+        TRAITS,
+    ),
+    types(Condition::OneSpace, SUMS, SPACES, TRAITS),
+    types(Condition::OneSpace, PLAIN_SUMS, SPACES, TRAITS),
+    types(Condition::OneSpace, DROPS, SPACES, TRAITS),
+    types(Condition::OneSpace, &["bgv.relinearize"], SPACES, TRAITS),
+    types(
+        Condition::SizeOfProduct,
+        PRODUCTS,
+        "output.dim == x.dim + y.dim - 1 does not hold",
+        VERIFIERS,
+    ),
+    types(Condition::SizeOfProduct, PLAIN_PRODUCTS, "output.dim == x.dim does not hold", VERIFIERS),
+    types(Condition::SpaceOfProduct, PRODUCTS, SPACE, VERIFIERS),
+    types(Condition::SpaceOfProduct, PLAIN_PRODUCTS, SPACE, VERIFIERS),
+    types(Condition::DroppedLevels, DROPS, "output modulus chain size does not match", VERIFIERS),
+    types(
+        Condition::TwoPolynomialsByType,
+        &["ckks.rotate", "bgv.rotate_cols", "bgv.rotate_rows"],
+        TWO,
+        VERIFIERS,
+    ),
+    types(
+        Condition::OneShift,
+        &["ckks.rotate", "bgv.rotate_cols", "bgv.rotate_rows"],
+        "contains neither static nor dynamic operand",
+        VERIFIERS,
+    ),
+    types(
+        Condition::FromBasis,
+        RELINEARIZATIONS,
+        "input dimension does not match from_basis",
+        VERIFIERS,
+    ),
+    types(
+        Condition::ToBasis,
+        RELINEARIZATIONS,
+        "output dimension does not match to_basis",
+        VERIFIERS,
+    ),
+    types(
+        Condition::ToRing,
+        SWITCHES,
+        "output ciphertext_space ring should match to_ring",
+        VERIFIERS,
+    ),
+    types(Condition::FewerModuli, SWITCHES, PREFIX, VERIFIERS),
+    types(Condition::SwitchedSpace, SWITCHES, SPACE, VERIFIERS),
+    types(
+        Condition::TargetLevel,
+        &["ckks.bootstrap"],
+        "output ciphertext must have",
+        "lib/Dialect/CKKS/IR/CKKSOps.cpp",
+    ),
+    types(
+        Condition::Encoding,
+        PLAINTEXTS,
+        "the first arg's type's encoding matches the given encoding",
+        "lib/Dialect/LWE/IR/LWEOps.td",
+    ),
+    types(
+        Condition::RingOfKey,
+        &["lwe.rlwe_encrypt", "lwe.rlwe_decrypt"],
+        "rings do not match",
+        "lib/Dialect/LWE/IR/LWEOps.cpp",
+    ),
+    types(
+        Condition::Inferred,
+        SUMS,
+        "are incompatible with return type(s) of operation",
+        VERIFIERS,
+    ),
+    types(
+        Condition::Inferred,
+        PRODUCTS,
+        "are incompatible with return type(s) of operation",
+        VERIFIERS,
+    ),
+    types(
+        Condition::Inferred,
+        PLAIN_SUMS,
+        "are incompatible with return type(s) of operation",
+        VERIFIERS,
+    ),
+    types(
+        Condition::Inferred,
+        PLAIN_PRODUCTS,
+        "are incompatible with return type(s) of operation",
+        VERIFIERS,
+    ),
+    types(
+        Condition::Inferred,
+        RELINEARIZATIONS,
+        "are incompatible with return type(s) of operation",
+        VERIFIERS,
+    ),
+    types(
+        Condition::Inferred,
+        &["ckks.level_reduce"],
+        "are incompatible with return type(s) of operation",
+        VERIFIERS,
+    ),
+    types(
+        Condition::LibraryBasis,
+        RELINEARIZATIONS,
+        "toBasis must be [0, 1]",
+        "lib/Dialect/LWE/Conversions/LWEToOpenfhe/LWEToOpenfhe.h",
+    ),
+    types(
+        Condition::NoLowering,
+        &["bgv.rotate_rows", "ckks.negate", "bgv.negate", "lwe.rnegate", "ckks.bootstrap"],
+        "explicitly marked illegal",
+        "lib/Dialect/LWE/Conversions/LWEToOpenfhe/LWEToOpenfhe.cpp, lib/Dialect/LWE/Conversions/LWEToLattigo/LWEToLattigo.cpp",
+    ),
+    types(Condition::StatedTypes, &[], STATED, PARSER),
+    types(
+        Condition::LevelOfRing,
+        &[],
+        "the level in the ciphertext ring must match the modulus chain's current",
+        "lib/Dialect/LWE/IR/LWETypes.cpp",
+    ),
+    types(
+        Condition::RotatedKey,
+        &[],
+        "a ciphertext with nontrivial slot rotation must have size 2",
+        "lib/Dialect/LWE/IR/LWETypes.cpp",
+    ),
+    types(
+        Condition::PackedModulus,
+        &[],
+        "modulus must be 1 mod n for full CRT packing",
+        "lib/Dialect/LWE/IR/LWEAttributes.cpp",
+    ),
+];
+
 /// The requirement on an op.
 pub(crate) fn of(name: &str, condition: Condition) -> Option<&'static Requirement> {
     ALL.iter().find(|it| it.condition == condition && it.ops.contains(&name))
+}
+
+/// Returns true for a sum, a difference or a product of two ciphertexts.
+pub(crate) fn is_binary(name: &str) -> bool {
+    SUMS.contains(&name) || PRODUCTS.contains(&name)
+}
+
+/// Returns true for a modulus switch, which has a `to_ring`.
+pub(crate) fn has_ring(name: &str) -> bool {
+    SWITCHES.contains(&name)
+}
+
+/// The requirements on the types of an op, in their order.
+pub(crate) fn of_types(name: &str) -> impl Iterator<Item = &'static Requirement> {
+    OF_TYPES.iter().filter(move |it| it.ops.contains(&name))
+}
+
+/// The requirement on each type with a condition.
+pub(crate) fn of_each_type(condition: Condition) -> Option<&'static Requirement> {
+    OF_TYPES.iter().find(|it| it.condition == condition && it.ops.is_empty())
 }

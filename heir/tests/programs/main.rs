@@ -9,6 +9,7 @@ mod goals;
 mod lowering;
 mod ranges;
 mod refusals;
+mod types;
 mod written;
 
 use noisy_syntax::{Ir, Region, Source, Value};

@@ -192,8 +192,8 @@ impl Reader<'_, '_> {
             self.at = self.tokens.len();
             return error.map_or(Ok(()), |it| Err(self.lexical(it)));
         }
-        if self.out.name.is_some_and(|it| self.env.interner.str(it) == SECRET_YIELD) {
-            self.yielded_types(last_operand.max(from));
+        if self.writes_operand_types() {
+            self.stated_types(last_operand.max(from));
         }
         if !self.out.results.is_empty() {
             if self.has_no_results(from) {
@@ -354,13 +354,29 @@ impl Reader<'_, '_> {
         true
     }
 
-    /// The types behind the operands of a `secret.yield`.
-    fn yielded_types(&mut self, from: usize) {
-        let Some(start) = self.last_type_mark(from) else { return };
+    /// Returns true if the types behind the last colon are those of the operands, perhaps with an
+    /// arrow and that of the result behind: those of `secret.yield`, and of the schemes of HEIR.
+    fn writes_operand_types(&self) -> bool {
+        let name = self.out.name.map_or("", |it| self.env.interner.str(it));
+        let dialect = name.split_once('.').map_or("", |it| it.0);
+        name == SECRET_YIELD || matches!(dialect, "bgv" | "ckks" | "lwe")
+    }
+
+    /// The types behind the operands: `: T, T`, `: (T, T) -> T`, and `: T` for the ciphertext of a
+    /// rotation, whose shift has its type behind it.
+    fn stated_types(&mut self, from: usize) {
+        let Some(start) = self.last_mark(from, |it| it == TokenKind::Colon) else { return };
         let end = self.at;
         self.at = start;
         let types = self.guess(|it| {
             let mut types: SmallVec<[Type; 2]> = SmallVec::new();
+            if it.eat(TokenKind::LParen) {
+                it.list(TokenKind::RParen, |it| {
+                    types.push(it.ty()?);
+                    Ok(())
+                })?;
+                return Ok(types);
+            }
             loop {
                 types.push(it.ty()?);
                 if !it.eat(TokenKind::Comma) {
@@ -369,7 +385,10 @@ impl Reader<'_, '_> {
             }
         });
         self.at = end;
-        if let Some(types) = types.filter(|it| it.len() == self.out.operands.len()) {
+        let Some(types) = types else { return };
+        let name = self.out.name.map_or("", |it| self.env.interner.str(it));
+        let n = if name.contains(".rotate") { 1 } else { self.out.operands.len() };
+        if types.len() == n {
             for (operand, ty) in self.out.operands.iter_mut().zip(types) {
                 operand.ty = ty;
             }
@@ -584,6 +603,11 @@ impl Reader<'_, '_> {
 
     /// Returns the place at which types may begin: after the last `:` or `->` outside brackets.
     fn last_type_mark(&self, from: usize) -> Option<usize> {
+        self.last_mark(from, |it| matches!(it, TokenKind::Colon | TokenKind::Arrow))
+    }
+
+    /// The place after the last token of some kind outside brackets.
+    fn last_mark(&self, from: usize, is_mark: impl Fn(TokenKind) -> bool) -> Option<usize> {
         let mut depth = 0i32;
         let mut found = None;
         for (at, token) in self.tokens.iter().enumerate().skip(from.saturating_sub(1)) {
@@ -594,9 +618,7 @@ impl Reader<'_, '_> {
                 TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace | TokenKind::Greater => {
                     depth = (depth - 1).max(0);
                 }
-                TokenKind::Colon | TokenKind::Arrow if depth == 0 && at >= from => {
-                    found = Some(at + 1);
-                }
+                it if is_mark(it) && depth == 0 && at >= from => found = Some(at + 1),
                 TokenKind::Bare if depth == 0 && self.slice(*token) == "loc" => break,
                 _ => {}
             }

@@ -92,7 +92,7 @@ pub(super) fn n_adjusted(ir: &Ir) -> usize {
 }
 
 /// The edit that puts lines before an op, in its indentation.
-fn in_front(program: &Program, op: Op, lines: &[String]) -> TextEdit {
+pub(super) fn in_front(program: &Program, op: Op, lines: &[String]) -> TextEdit {
     let at = program.ir().range(op).start;
     let end = if program.source().is_first_on_line(at) {
         format!("\n{}", program.source().indentation(at))

@@ -1,8 +1,10 @@
 //! Operands that HEIR's lowering refuses, or that go wrong when the program runs.
 
+pub(in crate::checks) mod ciphertext_types;
 mod insertion;
 pub(in crate::checks) mod not_lowered;
 pub(in crate::checks) mod out_of_range;
+mod retyping;
 pub(in crate::checks) mod scale_over_modulus;
 pub(in crate::checks) mod unencoded_plaintext;
 pub(in crate::checks) mod unequal_levels;

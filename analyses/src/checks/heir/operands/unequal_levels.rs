@@ -45,6 +45,7 @@
 
 use super::super::chain::related;
 use super::insertion::{NewNames, NewOp, inserted, n_adjusted};
+use super::retyping;
 use crate::checks::{Check, Fixing, Index};
 use crate::explain::core_range;
 use crate::program::Program;
@@ -191,9 +192,8 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
     let mut fix = |it: &&Diagnostic| {
         let op = ir.item_at(it.range.start).filter(|&it| !ir.is_broken(it))?;
         let it = Sites::unequal_levels_of(ir, heir, op)?;
-        // After lowering the types of all values that follow would change, too.
         if !ir.op_name(op).starts_with("arith.") {
-            return None;
+            return retyping::fix(program, heir, op, &mut names);
         }
         let number = number.get_or_insert_with(|| n_adjusted(ir));
         let edits = edits(program, heir, &it, *number, &mut names)?;

@@ -41,6 +41,47 @@ fn unknown_ops_are_guessed_at() {
 }
 
 #[test]
+fn ops_of_schemes_state_the_types_of_their_operands() {
+    check(
+        "%0 = ckks.mul_plain %a, %b {x = 1 : i8} : (!lwe.c<1>, !lwe.p) -> !lwe.c<2>",
+        &expect![[r#"
+            Unknown Opaque ckks.mul_plain
+              results: !lwe.c<2> (guessed)
+              %a#0: !lwe.c<1>
+              %b#0: !lwe.p
+              x = 1 : i8
+        "#]],
+    );
+    check(
+        "%0 = bgv.rotate_cols %a, %i : index : !lwe.c",
+        &expect![[r#"
+            Unknown Opaque bgv.rotate_cols
+              results: !lwe.c (guessed)
+              %a#0: !lwe.c
+              %i#0: ?
+        "#]],
+    );
+    check(
+        "%0 = lwe.rlwe_encode %a : f32 -> !lwe.p",
+        &expect![[r#"
+            Unknown Opaque lwe.rlwe_encode
+              results: !lwe.p (guessed)
+              %a#0: f32
+        "#]],
+    );
+    // The number of types is not that of the operands.
+    check(
+        "%0 = lwe.add %a, %b : !lwe.c",
+        &expect![[r#"
+            Unknown Opaque lwe.add
+              results: !lwe.c (guessed)
+              %a#0: ?
+              %b#0: ?
+        "#]],
+    );
+}
+
+#[test]
 fn properties_in_angle_brackets_are_attributes() {
     check(
         "%1 = mgmt.level_reduce %x <levelToDrop = 2, id = 7 : i64> {y} : f32",

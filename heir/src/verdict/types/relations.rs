@@ -1,0 +1,335 @@
+//! The relations of types that HEIR's verifiers and lowerings require.
+
+use smallvec::SmallVec;
+
+use super::spaces::{product, switched};
+use super::typed::{Fault, Kind, Target, Typed};
+use super::words::{ciphertext_words, counted, kind_word, polynomials, ring_words, space_words};
+use crate::text::scheme_type::{self, Chain, Ciphertext, Coefficients, Ring, SchemeType, Space};
+use crate::verdict::requirements::{self, Condition};
+
+impl Typed<'_> {
+    pub(super) fn broken(&self, condition: Condition) -> Option<Fault> {
+        match condition {
+            Condition::Ciphertexts => {
+                // Shifts and keys stand behind the ciphertext.
+                let n = if requirements::is_binary(self.name()) { 2 } else { 1 };
+                let parts = self.operands.iter().take(n).chain(&self.result);
+                let part = parts.into_iter().find(|it| it.kind.is_no_ciphertext())?;
+                let message = format!(
+                    "{} is no ciphertext, but {} takes and gives ciphertexts",
+                    self.text(part),
+                    self.name()
+                );
+                Some(Self::fault(&[part], message))
+            }
+            Condition::OnePlaintext => self.one_plaintext(),
+            Condition::OneRing => {
+                self.differing(|it| Some(&it.kind.ciphertext()?.ring), ring_words, "ring")
+            }
+            Condition::OneSpace => {
+                self.differing(|it| it.kind.space(), space_words, "plaintext space")
+            }
+            Condition::OneType => {
+                self.differing(|it| it.kind.ciphertext(), ciphertext_words, "type of ciphertexts")
+            }
+            Condition::SizeOfProduct => {
+                let n = match (self.ciphertexts(), self.with_plaintext()) {
+                    (Some((a, b)), _) => (a.size + b.size).saturating_sub(1),
+                    (_, Some((a, _))) => a.size,
+                    _ => return None,
+                };
+                let has = self.result.as_ref()?.kind.ciphertext()?.size;
+                if has == n { None } else { self.wrong_result((polynomials(has), polynomials(n))) }
+            }
+            Condition::SpaceOfProduct => {
+                let (a, b) = match self.ciphertexts() {
+                    Some((a, b)) => (&a.space, &b.space),
+                    None => self.with_plaintext().map(|(a, b)| (&a.space, b))?,
+                };
+                self.wrong_space(&product(a, b)?)
+            }
+            Condition::Inferred => {
+                let gives = self.inferred()?;
+                let has = self.result.as_ref()?.kind.ciphertext()?;
+                if *has == gives { None } else { self.wrong_result(ciphertext_words(has, &gives)) }
+            }
+            Condition::TwoPolynomialsByType => {
+                let first = self.operands.first()?;
+                let size = first.kind.ciphertext().map(|it| it.size).filter(|&it| it != 2)?;
+                let message = format!(
+                    "{} has {}, but {} takes 2",
+                    self.text(first),
+                    polynomials(size),
+                    self.name()
+                );
+                Some(Self::fault(&[first], message))
+            }
+            Condition::OneShift => {
+                let is_static = self.ir.attr(self.op, "static_shift").is_some();
+                let words = match (self.operands.len(), is_static) {
+                    (1, false) => "no shift",
+                    (2, true) => "two shifts",
+                    _ => return None,
+                };
+                let message = format!("{} has {words}, but takes one", self.name());
+                Some(Fault { at: None, values: SmallVec::new(), message })
+            }
+            Condition::FromBasis | Condition::ToBasis => self.basis(condition),
+            Condition::LibraryBasis => {
+                let basis = self.numbers("to_basis")?;
+                (self.target.is_openfhe && basis != [0, 1]).then(|| Fault {
+                    at: None,
+                    values: SmallVec::new(),
+                    message: format!("OpenFHE relinearizes to the basis [0, 1], not {basis:?}"),
+                })
+            }
+            Condition::ToRing => {
+                let (_, _, result) = self.unary()?;
+                let ring = self.ring("to_ring")?;
+                (ring != result.ring).then_some(())?;
+                let (has, gives) = ring_words(&result.ring, &ring);
+                let result = self.result.as_ref()?;
+                let message = format!("{} has {has}, but to_ring has {gives}", self.text(result));
+                Some(Self::fault(&[result], message))
+            }
+            Condition::FewerModuli => self.fewer_moduli(),
+            Condition::SwitchedSpace => {
+                let (_, operand, result) = self.unary()?;
+                let space = switched(operand, result)?;
+                self.wrong_space(&space)
+            }
+            Condition::DroppedLevels => self.dropped_levels(),
+            Condition::TargetLevel => {
+                let target = self.number("targetLevel")?;
+                let result = self.result.as_ref()?;
+                let level = result.kind.ciphertext()?.chain.as_ref()?.current;
+                (i128::try_from(level).ok()? != target).then(|| {
+                    let name = self.text(result);
+                    let message =
+                        format!("{name} is at level {level}, but the target level is {target}");
+                    Self::fault(&[result], message)
+                })
+            }
+            Condition::Encoding => self.encoding(),
+            Condition::RingOfKey => self.ring_of_key(),
+            Condition::NoLowering => self.no_lowering(),
+            Condition::OneLevel
+            | Condition::StatedTypes
+            | Condition::TwoPolynomials
+            | Condition::RotatedKey
+            | Condition::LevelOfRing
+            | Condition::PackedModulus => None,
+        }
+    }
+
+    /// An op that a library does not have.
+    fn no_lowering(&self) -> Option<Fault> {
+        let Target { is_openfhe, is_lattigo, is_ckks } = self.target;
+        let (is_refused, what) = match self.name() {
+            "bgv.rotate_rows" => ([is_openfhe, is_lattigo], ""),
+            "ckks.bootstrap" => {
+                let has_target = self.ir.attr(self.op, "targetLevel").is_some();
+                let what = if is_openfhe { " to a target level" } else { " in BGV and BFV" };
+                ([is_openfhe && has_target, is_lattigo && !is_ckks], what)
+            }
+            _ => ([false, is_lattigo], ""),
+        };
+        let library = match is_refused {
+            [true, _] => "OpenFHE",
+            [_, true] => "Lattigo",
+            _ => return None,
+        };
+        let message = format!("HEIR has no lowering of {}{what} to {library}", self.name());
+        Some(Fault { at: None, values: SmallVec::new(), message })
+    }
+
+    pub(super) fn stated_types(&self) -> Option<Fault> {
+        let part = self.stated.first()?;
+        let given = self.operands.iter().find(|it| it.at == part.at)?;
+        let (Kind::Known(has), Kind::Known(states)) = (&given.kind, &part.kind) else {
+            return None;
+        };
+        let (a, b) = match (&**has, &**states) {
+            (SchemeType::Ciphertext(a), SchemeType::Ciphertext(b)) => ciphertext_words(a, b),
+            (SchemeType::Plaintext(a), SchemeType::Plaintext(b)) => space_words(a, b),
+            (SchemeType::Key(a), SchemeType::Key(b)) => ring_words(a, b),
+            (a, b) => (kind_word(a).to_owned(), kind_word(b).to_owned()),
+        };
+        let (value, name) = (self.text(given), self.name());
+        let message = format!("{value} has {a}, but the type that {name} states for it has {b}");
+        Some(Self::fault(&[given], message))
+    }
+
+    fn one_plaintext(&self) -> Option<Fault> {
+        let [a, b] = self.operands.as_slice() else { return None };
+        let words = match (&a.kind, &b.kind) {
+            (Kind::Unknown, _) | (_, Kind::Unknown) => return None,
+            (a, b) if a.ciphertext().is_some() && b.is_plaintext() => return None,
+            (a, b) if a.is_plaintext() && b.ciphertext().is_some() => return None,
+            (a, b) if a.ciphertext().is_some() && b.ciphertext().is_some() => "are ciphertexts",
+            (a, b) if a.is_plaintext() && b.is_plaintext() => "are plaintexts",
+            _ => "are not both encoded",
+        };
+        let message = format!(
+            "{} and {} {words}, but {} takes a ciphertext and a plaintext",
+            self.text(a),
+            self.text(b),
+            self.name()
+        );
+        Some(Self::fault(&[a, b], message))
+    }
+
+    fn wrong_space(&self, gives: &Space) -> Option<Fault> {
+        let has = &self.result.as_ref()?.kind.ciphertext()?.space;
+        if has == gives { None } else { self.wrong_result(space_words(has, gives)) }
+    }
+
+    /// The type that HEIR infers for the result.
+    fn inferred(&self) -> Option<Ciphertext> {
+        match self.name().rsplit('.').next()? {
+            "add" | "sub" | "radd" | "rsub" => {
+                let (a, b) = self.ciphertexts()?;
+                Some(Ciphertext { size: a.size.max(b.size), ..a.clone() })
+            }
+            "mul" | "rmul" => {
+                let (a, b) = self.ciphertexts()?;
+                let size = (a.size + b.size).saturating_sub(1);
+                Some(Ciphertext { space: product(&a.space, &b.space)?, size, ..a.clone() })
+            }
+            "add_plain" | "sub_plain" | "radd_plain" | "rsub_plain" => {
+                Some(self.with_plaintext()?.0.clone())
+            }
+            "mul_plain" | "rmul_plain" => {
+                let (it, plaintext) = self.with_plaintext()?;
+                Some(Ciphertext { space: product(&it.space, plaintext)?, ..it.clone() })
+            }
+            "relinearize" => {
+                let (_, it, _) = self.unary()?;
+                let size = u32::try_from(self.numbers("to_basis")?.len()).ok()?;
+                Some(Ciphertext { size, ..it.clone() })
+            }
+            "level_reduce" => {
+                let (_, it, _) = self.unary()?;
+                let chain = it.chain.as_ref()?;
+                let current = chain.current.checked_sub(self.levels_to_drop()?)?;
+                let residues = chain.moduli.get(..=current)?.iter();
+                let residues = residues.map(|it| format!("!mod_arith.int<{it}>")).collect();
+                let coefficients = Coefficients::Residues(residues);
+                let ring = Ring { coefficients, modulus: it.ring.modulus.clone() };
+                let chain = Some(Chain { moduli: chain.moduli.clone(), current });
+                Some(Ciphertext { ring, chain, ..it.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    fn basis(&self, condition: Condition) -> Option<Fault> {
+        let (key, part) = match condition {
+            Condition::FromBasis => ("from_basis", self.operands.first()?),
+            _ => ("to_basis", self.result.as_ref()?),
+        };
+        let n = self.numbers(key)?.len();
+        let size = part.kind.ciphertext()?.size;
+        (usize::try_from(size).ok()? != n).then(|| {
+            let (has, entries) = (polynomials(size), counted(n, "entry", "entries"));
+            Self::fault(&[part], format!("{} has {has}, but {key} has {entries}", self.text(part)))
+        })
+    }
+
+    fn fewer_moduli(&self) -> Option<Fault> {
+        let (part, operand, result) = self.unary()?;
+        let gives = self.result.as_ref()?;
+        let (from, to) = (operand.ring.residues()?, result.ring.residues()?);
+        let message = if from.len() <= to.len() {
+            format!(
+                "{} has {} and {} has {}, but {} uses a level",
+                self.text(part),
+                counted(from.len(), "modulus", "moduli"),
+                self.text(gives),
+                counted(to.len(), "modulus", "moduli"),
+                self.name()
+            )
+        } else if !from.starts_with(to) {
+            format!(
+                "the moduli of {} are not the first ones of {}",
+                self.text(gives),
+                self.text(part)
+            )
+        } else {
+            return None;
+        };
+        Some(Self::fault(&[part, gives], message))
+    }
+
+    fn dropped_levels(&self) -> Option<Fault> {
+        let (part, operand, result) = self.unary()?;
+        let n = self.levels_to_drop()?;
+        let level = operand.chain.as_ref()?.current;
+        let Some(gives) = level.checked_sub(n) else {
+            let levels = counted(n, "level", "levels");
+            let message = format!(
+                "{} drops {levels} of {}, which is at level {level}",
+                self.name(),
+                self.text(part)
+            );
+            return Some(Self::fault(&[part], message));
+        };
+        let has = result.chain.as_ref()?.current;
+        if has == gives {
+            return None;
+        }
+        self.wrong_result((format!("level {has}"), format!("level {gives}")))
+    }
+
+    /// Encodings of plaintexts that are encoded, decoded, encrypted and decrypted.
+    fn encoding(&self) -> Option<Fault> {
+        let operand = self.operands.first()?;
+        let result = self.result.as_ref()?;
+        let (a, b, parts) = match self.name() {
+            "lwe.rlwe_encode" | "lwe.rlwe_decode" => {
+                let part = if self.name().ends_with("encode") { result } else { operand };
+                let text = self.attr_text("encoding")?;
+                (part.kind.space()?.encoding.clone(), scheme_type::encoding(&text)?, [part, part])
+            }
+            _ => {
+                let (a, b) = (operand.kind.space()?, result.kind.space()?);
+                if self.name() == "lwe.trivial_encrypt" && a.encoding == b.encoding {
+                    return self.wrong_space(a);
+                }
+                (a.encoding.clone(), b.encoding.clone(), [operand, result])
+            }
+        };
+        if a == b {
+            return None;
+        }
+        let (has, other) = if a.name == b.name {
+            (format!("scale {}", a.scale), format!("scale {}", b.scale))
+        } else {
+            (a.name, b.name)
+        };
+        let [part, other_part] = parts;
+        let of = if part.value == other_part.value {
+            format!("the encoding of {}", self.name())
+        } else {
+            self.text(other_part)
+        };
+        let message = format!("{} has {has}, but {of} has {other}", self.text(part));
+        Some(Self::fault(&parts[..=usize::from(part.value != other_part.value)], message))
+    }
+
+    fn ring_of_key(&self) -> Option<Fault> {
+        let [operand, key] = self.operands.as_slice() else { return None };
+        let part = if self.name() == "lwe.rlwe_encrypt" { self.result.as_ref()? } else { operand };
+        let Kind::Known(of_key) = &key.kind else { return None };
+        let SchemeType::Key(of_key) = &**of_key else { return None };
+        let ring = part.kind.ring()?;
+        if ring == of_key {
+            return None;
+        }
+        let (has, other) = ring_words(ring, of_key);
+        let message =
+            format!("{} has {has}, but the key {} has {other}", self.text(part), self.text(key));
+        Some(Self::fault(&[key, part], message))
+    }
+}

@@ -1,0 +1,61 @@
+//! The plaintext spaces that products and modulus switches give.
+//!
+//! *Source.* HEIR, `lib/Dialect/LWE/IR/LWEAttributes.cpp`.
+
+use crate::facts::scale::modulus_bits;
+use crate::text::scheme_type::{self, Ciphertext, Space};
+
+/// The plaintext space of a product; `None` if it is not known.
+pub(super) fn product(left: &Space, right: &Space) -> Option<Space> {
+    let [x, y] = [left, right].map(|it| it.encoding.scale);
+    let is_known = |it: &str| {
+        matches!(it, "#lwe.full_crt_packing_encoding" | "#lwe.inverse_canonical_encoding")
+    };
+    if !is_known(&left.encoding.name) || !is_known(&right.encoding.name) {
+        return None;
+    }
+    let scale = if [x, y].contains(&-1) {
+        -1
+    } else if left.encoding.name == "#lwe.full_crt_packing_encoding" {
+        let t = u128::from(left.ring.single_modulus()?);
+        let (x, y) = (u128::try_from(x).ok()?, u128::try_from(y).ok()?);
+        i64::try_from(x.checked_mul(y)?.checked_rem(t)?).ok()?
+    } else {
+        x.checked_add(y)?
+    };
+    let mut out = left.clone();
+    out.encoding.scale = scale;
+    Some(out)
+}
+
+/// The plaintext space after a switch to fewer moduli; `None` if it is not known.
+pub(super) fn switched(from: &Ciphertext, to: &Ciphertext) -> Option<Space> {
+    let (all, left) = (from.ring.residues()?, to.ring.residues()?);
+    let [dropped] = all.get(left.len()..)? else { return None };
+    let q = scheme_type::modulus(dropped)?;
+    let mut out = from.space.clone();
+    let scale = &mut out.encoding.scale;
+    match out.encoding.name.as_str() {
+        _ if *scale == -1 => {}
+        "#lwe.inverse_canonical_encoding" if *scale == 0 => {}
+        "#lwe.inverse_canonical_encoding" => *scale = scale.checked_sub(modulus_bits(q))?,
+        "#lwe.full_crt_packing_encoding" => {
+            let t = i128::from(from.space.ring.single_modulus()?);
+            let inverse = inverse(i128::from(q).checked_rem(t)?, t)?;
+            *scale =
+                i64::try_from(i128::from(*scale).checked_mul(inverse)?.checked_rem(t)?).ok()?;
+        }
+        _ => return None,
+    }
+    Some(out)
+}
+
+/// The inverse of a number modulo another one.
+fn inverse(x: i128, modulus: i128) -> Option<i128> {
+    let (mut old, mut now) = ((modulus, 0), (x, 1));
+    while now.0 != 0 {
+        let quotient = old.0 / now.0;
+        (old, now) = (now, (old.0 - quotient * now.0, old.1 - quotient * now.1));
+    }
+    (old.0 == 1).then(|| old.1.rem_euclid(modulus))
+}

@@ -1,0 +1,315 @@
+//! An op with the types of its operands and its result.
+
+use std::sync::Arc;
+
+use noisy_syntax::{Attr, AttrData, Form, Ir, Name, Op, Type, TypeData, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use crate::text::scheme_type::{self, Ciphertext, Ring, SchemeType, Space};
+use crate::text::setting::{Scheme, Setting};
+
+/// The types that were read, and the ops that were judged.
+#[derive(Debug, Default)]
+pub(crate) struct SchemeTypes {
+    read: FxHashMap<Type, Option<Arc<SchemeType>>>,
+    /// Ops that meet all requirements: others with the same types and attributes do, too.
+    pub(super) sound: FxHashSet<Signature>,
+}
+
+/// The parts of an op of a scheme that decide about its types.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct Signature {
+    name: Name,
+    form: Form,
+    attrs: SmallVec<[(Name, Attr); 2]>,
+    /// The types of operands that are known, and those that the op states.
+    operands: SmallVec<[(Option<Type>, Type); 2]>,
+    results: SmallVec<[Type; 1]>,
+}
+
+impl Signature {
+    pub(super) fn of(ir: &Ir, op: Op) -> Self {
+        let data = ir.op(op);
+        let known = |it: Value| (!is_guess(ir, it)).then(|| ir.value(it).ty);
+        Self {
+            name: data.name,
+            form: data.form,
+            attrs: ir.extra(op).attrs.iter().copied().collect(),
+            operands: data.operands.iter().map(|it| (it.value.and_then(known), it.ty)).collect(),
+            results: data.results.iter().map(|&it| ir.value(it).ty).collect(),
+        }
+    }
+}
+
+impl SchemeTypes {
+    pub(super) fn of(&mut self, ir: &Ir, ty: Type) -> Option<Arc<SchemeType>> {
+        let read = || scheme_type::read(&ir.interner, ty).map(Arc::new);
+        self.read.entry(ty).or_insert_with(read).clone()
+    }
+}
+
+/// The lowerings that a program may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    pub(super) is_openfhe: bool,
+    pub(super) is_lattigo: bool,
+    /// True if Lattigo has evaluators of CKKS.
+    pub(super) is_ckks: bool,
+}
+
+impl Target {
+    /// Any of them: an op that no target refuses is none to be judged again.
+    pub(crate) const ANY: Self = Self { is_openfhe: true, is_lattigo: true, is_ckks: false };
+
+    /// That of a module.
+    pub(crate) fn of(setting: Option<&Setting>) -> Self {
+        Self {
+            is_openfhe: setting.is_some_and(Setting::is_openfhe),
+            is_lattigo: setting.is_some_and(|it| it.is_lattigo),
+            is_ckks: setting.is_none_or(|it| matches!(it.scheme, Some(Scheme::Ckks) | None)),
+        }
+    }
+}
+
+/// Returns true for an op of a scheme, whose types HEIR verifies.
+pub(crate) fn is_of_scheme(ir: &Ir, op: Op) -> bool {
+    let dialect = ir.op_name(op).split_once('.').map_or("", |it| it.0);
+    matches!(dialect, "ckks" | "bgv" | "lwe")
+}
+
+/// A requirement that does not hold.
+pub(super) struct Fault {
+    pub(super) at: Option<u32>,
+    pub(super) values: SmallVec<[Value; 2]>,
+    pub(super) message: String,
+}
+
+/// The kind of a value.
+#[derive(Clone, Debug)]
+pub(super) enum Kind {
+    Known(Arc<SchemeType>),
+    /// No type of `lwe`.
+    Foreign,
+    Unknown,
+}
+
+impl Kind {
+    pub(super) fn ciphertext(&self) -> Option<&Ciphertext> {
+        match self {
+            Kind::Known(it) => match &**it {
+                SchemeType::Ciphertext(it) => Some(it),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub(super) fn space(&self) -> Option<&Space> {
+        match self {
+            Kind::Known(it) => match &**it {
+                SchemeType::Ciphertext(it) => Some(&it.space),
+                SchemeType::Plaintext(it) => Some(it),
+                SchemeType::Key(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The ring of a ciphertext or a key.
+    pub(super) fn ring(&self) -> Option<&Ring> {
+        match self {
+            Kind::Known(it) => match &**it {
+                SchemeType::Ciphertext(it) => Some(&it.ring),
+                SchemeType::Key(it) => Some(it),
+                SchemeType::Plaintext(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_plaintext(&self) -> bool {
+        matches!(self, Kind::Known(it) if matches!(**it, SchemeType::Plaintext(_)))
+    }
+
+    pub(super) fn is_no_ciphertext(&self) -> bool {
+        match self {
+            Kind::Known(it) => !matches!(**it, SchemeType::Ciphertext(_)),
+            Kind::Foreign => true,
+            Kind::Unknown => false,
+        }
+    }
+}
+
+/// A value with its kind, and the number of the operand that it is.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) at: Option<u32>,
+    pub(super) value: Value,
+    pub(super) kind: Kind,
+}
+
+/// An op with the types of its operands and its result.
+#[derive(Clone)]
+pub(super) struct Typed<'a> {
+    pub(super) ir: &'a Ir,
+    pub(super) target: Target,
+    pub(super) op: Op,
+    /// Its name, or another one that it is judged by.
+    pub(super) name: &'a str,
+    pub(super) operands: SmallVec<[Part; 3]>,
+    /// The types that the op states for its operands, if they are not those of the operands.
+    pub(super) stated: SmallVec<[Part; 1]>,
+    pub(super) result: Option<Part>,
+}
+
+impl<'a> Typed<'a> {
+    pub(super) fn new(ir: &'a Ir, target: Target, types: &mut SchemeTypes, op: Op) -> Self {
+        let data = ir.op(op);
+        let mut kind = |ty: Type| match types.of(ir, ty) {
+            Some(it) => Kind::Known(it),
+            None => match ir.interner.type_data(ty) {
+                TypeData::Int { .. } | TypeData::Float(_) | TypeData::Index => Kind::Foreign,
+                TypeData::Tensor { element, .. } => match ir.interner.type_data(*element) {
+                    TypeData::Int { .. } | TypeData::Float(_) | TypeData::Index => Kind::Foreign,
+                    _ => Kind::Unknown,
+                },
+                _ => Kind::Unknown,
+            },
+        };
+        let mut operands = SmallVec::new();
+        let mut stated = SmallVec::new();
+        for (at, operand) in (0..).zip(&data.operands) {
+            let Some(value) = operand.value else { continue };
+            let ty = ir.value(value).ty;
+            let given = if is_guess(ir, value) { Kind::Unknown } else { kind(ty) };
+            // The generic form is verified like that of other ops.
+            if data.form != Form::Generic && operand.ty != ty {
+                let states = kind(operand.ty);
+                let differs = match (&given, &states) {
+                    (Kind::Known(a), Kind::Known(b)) => a != b,
+                    _ => false,
+                };
+                if differs {
+                    stated.push(Part { at: Some(at), value, kind: states });
+                }
+            }
+            operands.push(Part { at: Some(at), value, kind: given });
+        }
+        let result = match data.results.as_slice() {
+            &[value] => Some(Part { at: None, value, kind: kind(ir.value(value).ty) }),
+            _ => None,
+        };
+        Self { ir, target, op, name: ir.op_name(op), operands, stated, result }
+    }
+
+    pub(super) fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// The contradiction of values.
+    pub(super) fn fault(parts: &[&Part], message: String) -> Fault {
+        let at = parts.iter().find_map(|it| it.at);
+        Fault { at, values: parts.iter().map(|it| it.value).collect(), message }
+    }
+
+    pub(super) fn text(&self, part: &Part) -> String {
+        self.ir.value_text(part.value)
+    }
+
+    /// All parts with types, the result last.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.operands.iter().chain(&self.result)
+    }
+
+    /// The first two parts that differ in something that both have.
+    pub(super) fn differing<'s, T: PartialEq + 's>(
+        &'s self,
+        of: impl Fn(&'s Part) -> Option<&'s T>,
+        words: impl Fn(&T, &T) -> (String, String),
+        one: &str,
+    ) -> Option<Fault> {
+        let mut all = self.parts().filter_map(|it| Some((it, of(it)?)));
+        let (first, have) = all.next()?;
+        let (other, has) = all.find(|it| it.1 != have)?;
+        let (a, b) = words(have, has);
+        let message = format!(
+            "{} has {a} and {} has {b}, but {} takes one {one}",
+            self.text(first),
+            self.text(other),
+            self.name()
+        );
+        Some(Self::fault(&[first, other], message))
+    }
+
+    /// The contradiction of a result that has something else than its op gives.
+    pub(super) fn wrong_result(&self, (has, gives): (String, String)) -> Option<Fault> {
+        let result = self.result.as_ref()?;
+        let message = format!("{} has {has}, but {} gives {gives}", self.text(result), self.name());
+        Some(Self::fault(&[result], message))
+    }
+
+    pub(super) fn ciphertexts(&self) -> Option<(&Ciphertext, &Ciphertext)> {
+        match self.operands.as_slice() {
+            [a, b] => Some((a.kind.ciphertext()?, b.kind.ciphertext()?)),
+            _ => None,
+        }
+    }
+
+    /// The ciphertext of an op that also takes a plaintext, and the plaintext.
+    pub(super) fn with_plaintext(&self) -> Option<(&Ciphertext, &Space)> {
+        match self.operands.as_slice() {
+            [a, b] if b.kind.is_plaintext() => Some((a.kind.ciphertext()?, b.kind.space()?)),
+            [a, b] if a.kind.is_plaintext() => Some((b.kind.ciphertext()?, a.kind.space()?)),
+            _ => None,
+        }
+    }
+
+    /// The ciphertext of an op with one, and the result.
+    pub(super) fn unary(&self) -> Option<(&Part, &Ciphertext, &Ciphertext)> {
+        let first = self.operands.first()?;
+        Some((first, first.kind.ciphertext()?, self.result.as_ref()?.kind.ciphertext()?))
+    }
+
+    pub(super) fn levels_to_drop(&self) -> Option<usize> {
+        match self.ir.attr(self.op, "levelToDrop") {
+            None => Some(1),
+            Some(it) => usize::try_from(self.ir.interner.int_value(it)?).ok(),
+        }
+    }
+
+    pub(super) fn number(&self, key: &str) -> Option<i128> {
+        self.ir.interner.int_value(self.ir.attr(self.op, key)?)
+    }
+
+    /// The elements of an array.
+    pub(super) fn numbers(&self, key: &str) -> Option<Vec<i128>> {
+        match self.ir.interner.attr_data(self.ir.attr(self.op, key)?) {
+            AttrData::DenseArray { values, .. } => {
+                values.iter().map(|&it| self.ir.interner.int_value(it)).collect()
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn attr_text(&self, key: &str) -> Option<String> {
+        match self.ir.interner.attr_data(self.ir.attr(self.op, key)?) {
+            AttrData::Text(text, _) => Some(self.ir.interner.str(*text).to_owned()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn ring(&self, key: &str) -> Option<Ring> {
+        scheme_type::ring(&self.attr_text(key)?)
+    }
+}
+
+/// Returns true if an op states one type, for its ciphertext and its result.
+pub(super) fn has_one_type(name: &str) -> bool {
+    name.contains(".rotate") || name.ends_with("negate")
+}
+
+/// Returns true if the type of a value is not known for sure: that of an op whose form is unknown.
+pub(super) fn is_guess(ir: &Ir, value: Value) -> bool {
+    ir.value(value).guessed && !ir.defining_op(value).is_some_and(|it| is_of_scheme(ir, it))
+}

@@ -1,0 +1,56 @@
+//! Differences of types in words.
+
+use crate::text::scheme_type::{Ciphertext, Ring, SchemeType, Space};
+
+pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+pub(super) fn polynomials(n: u32) -> String {
+    format!("{n} polynomial{}", if n == 1 { "" } else { "s" })
+}
+
+pub(super) fn kind_word(ty: &SchemeType) -> &'static str {
+    match ty {
+        SchemeType::Ciphertext(_) => "the type of a ciphertext",
+        SchemeType::Plaintext(_) => "the type of a plaintext",
+        SchemeType::Key(_) => "the type of a key",
+    }
+}
+
+/// The difference of two rings in words.
+pub(super) fn ring_words(a: &Ring, b: &Ring) -> (String, String) {
+    let level = |it: &Ring| it.residues().map(|it| it.len().saturating_sub(1));
+    match (level(a), level(b)) {
+        (Some(a), Some(b)) if a != b => (format!("level {a}"), format!("level {b}")),
+        _ => ("one ring".to_owned(), "another".to_owned()),
+    }
+}
+
+pub(super) fn space_words(a: &Space, b: &Space) -> (String, String) {
+    if a.encoding.name == b.encoding.name && a.encoding.scale != b.encoding.scale {
+        let scale = |it: &Space| format!("scale {}", it.encoding.scale);
+        return (scale(a), scale(b));
+    }
+    ("one plaintext space".to_owned(), "another".to_owned())
+}
+
+pub(super) fn ciphertext_words(a: &Ciphertext, b: &Ciphertext) -> (String, String) {
+    if a.ring != b.ring {
+        return ring_words(&a.ring, &b.ring);
+    }
+    if a.space != b.space {
+        return space_words(&a.space, &b.space);
+    }
+    if a.size != b.size {
+        return (polynomials(a.size), polynomials(b.size));
+    }
+    if a.encryption != b.encryption {
+        return (format!("encryption {}", a.encryption), b.encryption.clone());
+    }
+    let level = |it: &Ciphertext| it.chain.as_ref().map(|it| it.current);
+    match (level(a), level(b)) {
+        (Some(a), Some(b)) if a != b => (format!("level {a}"), format!("level {b}")),
+        _ => ("one key or modulus chain".to_owned(), "another".to_owned()),
+    }
+}
