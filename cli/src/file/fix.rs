@@ -122,7 +122,7 @@ pub(crate) fn fix(
     let start = Instant::now();
     let rewriting = rewrite(document, settings, options);
     let mut options = options.clone();
-    options.limits.time = options.limits.time.map(|it| it.saturating_sub(start.elapsed()));
+    options.limits.time = options.limits.time.map(|it| noisy_rewrite::time_left(it, start));
     let options = &options;
     let wanted = Wanted { rules: &settings.rules, unsafe_fixes, placement: Some(options) };
     let repaired = repair::repair(document, Scope::File, &wanted);
@@ -157,11 +157,8 @@ fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> R
     if !settings.rewrite.enabled {
         return out;
     }
-    let mut placing = options.clone();
-    let most = settings.rewrite.time_limit.duration();
-    placing.limits.time = Some(placing.limits.time.map_or(most, |it| it.mul_f64(0.8).min(most)));
-    let growth = settings.rewrite.growth.factor();
-    let wanted = noisy_rewrite::Options { placing, growth };
+    let (time, growth) = (settings.rewrite.time_limit.duration(), settings.rewrite.growth.factor());
+    let wanted = noisy_rewrite::Options { placing: options.clone(), time, growth };
     let functions = document.ir().functions();
     let Some(rewritten) = noisy_rewrite::rewrite(document, &functions, &wanted) else {
         return out;

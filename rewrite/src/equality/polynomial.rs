@@ -65,14 +65,20 @@ impl Polynomial {
 }
 
 /// The work that is left for a proof.
-#[derive(Debug)]
-pub(super) struct Work {
+pub(super) struct Work<'a> {
     left: u64,
+    /// Asked now and then; true ends the proof.
+    stop: &'a dyn Fn() -> bool,
+    /// Work until the next time it is asked.
+    until_asked: u64,
 }
 
-impl Work {
-    pub(super) fn new() -> Self {
-        Self { left: MOST_WORK }
+/// Work between two looks at the clock.
+const MOST_UNASKED: u64 = 2000;
+
+impl<'a> Work<'a> {
+    pub(super) fn new(stop: &'a dyn Fn() -> bool) -> Self {
+        Self { left: MOST_WORK, stop, until_asked: MOST_UNASKED }
     }
 
     /// Counts an op.
@@ -82,6 +88,15 @@ impl Work {
 
     fn spend(&mut self, n: usize) -> Option<()> {
         self.left = self.left.checked_sub(n as u64)?;
+        if self.until_asked > n as u64 {
+            self.until_asked -= n as u64;
+            return Some(());
+        }
+        self.until_asked = MOST_UNASKED;
+        if (self.stop)() {
+            self.left = 0;
+            return None;
+        }
         Some(())
     }
 
