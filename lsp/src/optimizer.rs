@@ -205,7 +205,10 @@ fn repaired(
     }
     let wanted = Wanted { rules: &settings.rules, unsafe_fixes: false, placement: Some(&options) };
     let repaired = repair::repair(document, scope, &wanted).map_err(|it| it.to_string())?;
-    let report = report(&repaired);
+    let report = match &saved {
+        Some(saved) => format!("rewritten: {saved}"),
+        None => report(&repaired),
+    };
     let found = match repaired.refusal() {
         _ if saved.is_some() => Found::Fix(Fix {
             title: format!(
