@@ -295,6 +295,53 @@ fn a_client_that_confirms_edits_of_the_server_is_sent_the_rewriting() {
     assert_eq!(shown["params"]["message"], "Nothing was inserted: you cancelled");
 }
 
+#[test]
+fn on_request_a_lens_tells_what_rewriting_saves() {
+    for (lens, n) in [(json!({}), 1), (json!({ "rewriting": true }), 2)] {
+        let mut client = client(json!({ "codeLens": lens }));
+        client.open(URI, &long_sum());
+        for _ in 0..n {
+            wait_until_solved(&mut client);
+        }
+        let found = client.about("codeLens", URI, json!({}));
+        let titles: Vec<&str> = found
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|it| it["command"]["title"].as_str())
+            .collect();
+        assert_eq!(titles.len(), n, "{found}");
+        let Some(title) = titles.get(1) else { continue };
+        let start = "rewrite and insert optimal reduce_noise (";
+        assert!(title.starts_with(start) && title.contains(" to 0"), "{title}");
+        // An edit makes it wrong.
+        client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
+        let found = client.about("codeLens", URI, json!({}));
+        assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
+    }
+}
+
+#[test]
+fn an_edit_ends_the_search_for_a_rewriting() {
+    let mut capabilities = capabilities();
+    capabilities["workspace"]["codeLens"] = json!({ "refreshSupport": true });
+    capabilities["experimental"] = json!({ "serverStatusNotification": true });
+    let options = json!({ "codeLens": { "rewriting": true }, "placement": { "timeLimit": 600 } });
+    let (mut client, _) = Client::with(capabilities, options);
+    client.open(URI, &hard(70));
+    wait_until_solved(&mut client);
+    // The search for a rewriting goes on.
+    client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
+    client.change(URI, 3, None, &function("f", &[]));
+    let start = std::time::Instant::now();
+    assert!(client.diagnostics(URI, 3).is_empty());
+    let is_quiet = |it: &Value| {
+        it["method"] == "experimental/serverStatus" && it["params"]["quiescent"] == true
+    };
+    client.wait("the end of the search", is_quiet);
+    assert!(start.elapsed() < PATIENCE / 2, "{:?}", start.elapsed());
+}
+
 /// A program that no solver finishes with soon: many multiplications of what came before.
 fn hard(n: usize) -> String {
     let mut ops = Vec::new();
