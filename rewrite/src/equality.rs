@@ -14,7 +14,7 @@
 //!
 //! *Limits.* A comparison that takes too many monomials shows nothing.
 
-mod polynomial;
+pub(crate) mod polynomial;
 
 use std::rc::Rc;
 

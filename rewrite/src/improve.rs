@@ -4,11 +4,12 @@
 use std::time::{Duration, Instant};
 
 use noisy_analyses::{
-    self as analyses, Document, Options as Placing, Outcome, Program, TextEdit, Verdict,
+    self as analyses, Document, Objective, Options as Placing, Outcome, Program, TextEdit, Verdict,
     insert_reduces,
 };
-use noisy_syntax::{Form, Op, parallel};
+use noisy_syntax::{Form, Op, OpKind, parallel};
 
+use crate::bound;
 use crate::clock::Clock;
 use crate::equality::{Equality, equal_unless};
 use crate::extract::{Extracted, Extraction};
@@ -26,6 +27,13 @@ const MANY_OPS: usize = 3000;
 /// The part of the time limit that is left for what follows: the result is placed and analyzed once
 /// more.
 const LAST_PART: f64 = 0.05;
+
+/// Operations for each second of the time limit, at most: with less time the search would only take
+/// time from the placement of the program as it is.
+const MOST_OPS_PER_SECOND: f64 = 20_000.0;
+
+/// Time for the bound on all rewritings.
+const BOUND_TIME: Duration = Duration::from_millis(50);
 
 /// Operations of a block that is rewritten, at most.
 const MOST_OPS: usize = 50_000;
@@ -73,14 +81,18 @@ pub struct Saving {
     pub least_before: f64,
     /// The cost of placing it rewritten.
     pub after: f64,
+    /// No placement of it rewritten costs less.
+    pub least_after: f64,
+    /// No function that computes the same by the laws of rewriting costs less.
+    pub least: f64,
     /// The proof that it computes the same.
     pub equality: Equality,
 }
 
 impl Saving {
-    /// Returns true if no rewriting needs fewer reductions: the rewritten function needs none.
+    /// Returns true if no rewriting by these laws needs fewer reductions.
     pub fn is_least(&self) -> bool {
-        self.after <= 0.0
+        self.after <= self.least
     }
 }
 
@@ -125,7 +137,8 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
     let limits = &options.placing.limits;
     let limit = limits.time.unwrap_or(DEFAULT_LIMIT).mul_f64(1.0 - LAST_PART);
     let clock = Clock::new(limit, limits.cancel.clone());
-    let run = Run { program, functions, options, scale, race: Race::new(program) };
+    let (seconds, race) = (limit.as_secs_f64(), Race::new(program));
+    let run = Run { program, functions, options, scale, seconds, race };
     let told = |placing: Placing| Placing { watch: options.placing.watch.clone(), ..placing };
     let (before, found) = if cfg!(target_family = "wasm") {
         // No threads: half of the time for each.
@@ -154,6 +167,8 @@ struct Run<'a> {
     functions: &'a [Op],
     options: &'a Options,
     scale: Scale,
+    /// The time limit.
+    seconds: f64,
     race: Race,
 }
 
@@ -192,7 +207,7 @@ impl Run<'_> {
     /// Finds the best candidate of each function, and places them.
     fn find(&self, clock: &Clock) -> Option<Found> {
         let trying = clock.at_most(self.options.time).part(0.5);
-        let choices = self.choices(&trying.part(0.5));
+        let choices = self.choices(&trying.part(0.7));
         let mut chosen = self.tried(&choices, &trying)?;
         let shown = self.shown(&choices, &mut chosen, &clock.part(0.5))?;
         let found = |shown, placed| Some(Found { choices, chosen, shown, placed });
@@ -301,6 +316,48 @@ impl Run<'_> {
         None
     }
 
+    /// Reductions that a function executes at least, however it is rewritten; 0 if it is not one
+    /// computation of its arguments and of encoded values.
+    fn least(&self, at: usize, choices: &[Choice]) -> u64 {
+        let (ir, function) = (self.program.ir(), self.functions[at]);
+        let mut its = choices.iter().filter(|it| it.function == at && it.opens_loops);
+        let (Some(Choice { extracted, .. }), None) = (its.next(), its.next()) else { return 0 };
+        let &[(_, region)] = ir.op(function).regions.as_slice() else { return 0 };
+        let counts_executions = self.options.placing.objective == Objective::Executed;
+        if ir.only_block(region) != Some(extracted.block)
+            || extracted.has_opened && !counts_executions
+        {
+            return 0;
+        }
+        let is_noisy = |op: Op| {
+            let data = ir.op(op);
+            let operands = data.operands.iter().filter_map(|it| it.value);
+            operands.chain(data.results.iter().copied()).any(|it| self.program.is_noisy(it))
+        };
+        let mut is_whole = true;
+        ir.walk(region, &mut |op| {
+            let mut outer = std::iter::successors(Some(op), |&it| ir.parent_op(it));
+            let is_taken = outer.any(|it| extracted.members.contains(&it));
+            let is_edge = matches!(
+                ir.op(op).kind,
+                OpKind::NoisyEncode | OpKind::NoisyDecode | OpKind::FuncReturn
+            );
+            is_whole &= is_taken || is_edge || !is_noisy(op);
+        });
+        // The noise of arguments may depend on a caller.
+        let mut has_calls = false;
+        for it in ir.functions() {
+            for &(_, region) in &ir.op(it).regions {
+                ir.walk(region, &mut |op| has_calls |= ir.op(op).kind == OpKind::FuncCall);
+            }
+        }
+        if !is_whole || has_calls {
+            return 0;
+        }
+        let clock = Clock::new(BOUND_TIME, self.options.placing.limits.cancel.clone());
+        bound::least(&extracted.straight, self.scale, &|| clock.is_over())
+    }
+
     /// The functions whose rewriting costs less than what they are now. Functions that call each
     /// other are kept or left together.
     fn cheaper(&self, before: &Outcome, found: Found) -> Option<Rewritten> {
@@ -326,13 +383,23 @@ impl Run<'_> {
         }
         let mut savings = Vec::new();
         for (at, equality) in shown.equalities.into_iter().enumerate() {
-            let (Some(equality), Some((before, least_before)), Some((after, _))) =
+            let (Some(equality), Some((before, least_before)), Some((after, least_after))) =
                 (equality, old[at], new[at])
             else {
                 continue;
             };
             let function = self.program.function_name(self.functions[at]);
-            savings.push(Saving { at, function, before, least_before, after, equality });
+            let least = if after > 0.0 { self.least(at, &choices) as f64 } else { 0.0 };
+            savings.push(Saving {
+                at,
+                function,
+                before,
+                least_before,
+                after,
+                least_after,
+                least,
+                equality,
+            });
         }
         (!savings.is_empty()).then_some(Rewritten {
             edits: shown.edits,
@@ -355,7 +422,7 @@ impl Run<'_> {
             }
             let Some(extracted) = extraction.block(block) else { continue };
             let n_ops = extracted.straight.lines.len() - extracted.straight.leaves.len();
-            if n_ops > MOST_OPS {
+            if n_ops > MOST_OPS || n_ops as f64 > MOST_OPS_PER_SECOND * self.seconds {
                 continue;
             }
             let most_ops = (n_ops as f64 * options.growth) as usize;

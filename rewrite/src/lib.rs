@@ -1,6 +1,7 @@
 //! Rewrites programs over noisy integers into equal ones that need fewer noise reductions.
 
 mod balance;
+mod bound;
 mod clock;
 mod dag;
 mod equality;

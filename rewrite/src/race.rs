@@ -113,3 +113,64 @@ impl Race {
         self.enter(cost);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use noisy_analyses::repair::placement::{Standing as Told, insert_reduces};
+
+    use super::*;
+
+    fn over(n: usize) -> Program {
+        let function = |n| {
+            format!(
+                "func.func @f{n}(%x: !noisy.i32) -> !noisy.i32 {{\n  %0 = noisy.mul %x, %x : !noisy.i32\n  \
+                 %1 = noisy.mul %0, %0 : !noisy.i32\n  return %1 : !noisy.i32\n}}\n"
+            )
+        };
+        Program::new(&(0..n).map(function).collect::<String>())
+    }
+
+    /// The race after the program as it is was placed, which costs one reduction.
+    fn placed(program: &Program, told: &Arc<Mutex<Vec<Told>>>) -> Race {
+        let race = Race::new(program);
+        let told = told.clone();
+        let watch = Watch::new(move |it| told.lock().expect("no panic").push(it));
+        let placing = Placing { watch: Some(watch), ..Placing::default() };
+        race.widen();
+        let outcome = insert_reduces(program, &program.ir().functions(), &race.watched(placing));
+        assert!(outcome.is_ok());
+        race.end();
+        race
+    }
+
+    #[test]
+    fn a_placement_that_has_lost_is_stopped() {
+        let told = Arc::default();
+        let race = placed(&over(1), &told);
+        let is_stopped = || race.stop.load(Ordering::Relaxed);
+        assert!(!told.lock().expect("no panic").is_empty(), "the watch of the caller is told, too");
+        assert!(race.is_lost(1.0) && !race.is_lost(0.0));
+        race.enter(1.0);
+        assert!(!is_stopped(), "as cheap is not cheaper");
+        race.finish(0.0);
+        assert!(is_stopped());
+    }
+
+    #[test]
+    fn placements_of_several_functions_are_not_compared() {
+        let race = placed(&over(2), &Arc::default());
+        assert!(!race.is_lost(5.0));
+        race.finish(0.0);
+        assert!(!race.stop.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    fn an_end_from_outside_ends_the_placement() {
+        let program = over(1);
+        let race = Race::new(&program);
+        let mut placing = Placing::default();
+        placing.limits.cancel = Some(Arc::new(AtomicBool::new(true)));
+        let _ = insert_reduces(&program, &program.ir().functions(), &race.watched(placing));
+        assert!(race.stop.load(Ordering::Relaxed));
+    }
+}

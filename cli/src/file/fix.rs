@@ -181,15 +181,23 @@ fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> R
 }
 
 fn rewriting_note(saving: &Saving) -> Note {
-    let Saving { before, least_before, after, equality, .. } = saving;
-    let least = if least_before < before {
-        format!("proven lower bound {least_before}")
-    } else {
-        "proven optimal".to_owned()
+    let Saving { before, least_before, after, least_after, least, equality, .. } = saving;
+    let proven = |cost: &f64, bound: &f64| {
+        if bound < cost {
+            format!("proven lower bound {bound}")
+        } else {
+            "proven optimal".to_owned()
+        }
     };
-    let bound = if saving.is_least() { ", and no rewriting needs fewer" } else { "" };
+    let bound = if saving.is_least() {
+        "no rewriting by these laws needs fewer".to_owned()
+    } else {
+        let this = format!("{} for this rewriting only", proven(after, least_after));
+        if *least > 0.0 { format!("{this}, any needs at least {least}") } else { this }
+    };
     let text = format!(
-        "rewritten: cost {before} ({least}) to {after}{bound}; shown equal: {} steps, {} uses",
+        "rewritten: cost {before} ({}) to {after} ({bound}); shown equal: {} steps, {} uses",
+        proven(before, least_before),
         equality.steps.len(),
         equality.n_uses
     );

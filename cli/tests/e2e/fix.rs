@@ -458,3 +458,35 @@ fn a_rewritten_program_is_verified_against_the_program_before() {
         assert!(run.code == 2 && run.err.contains("this file is not a certificate"), "{run:?}");
     }
 }
+
+/// `x` to the power of 11, one product after another.
+fn power(name: &str) -> String {
+    let products: String = (1..11)
+        .map(|n| {
+            let of = if n == 1 { "%x".to_owned() } else { format!("%{n}") };
+            format!("  %{} = noisy.mul {of}, %x : !noisy.i32\n", n + 1)
+        })
+        .collect();
+    let head = format!("func.func @{name}(%x: !noisy.i32) -> !noisy.i32 {{\n");
+    format!("{head}{products}  return %11 : !noisy.i32\n}}\n")
+}
+
+#[test]
+fn a_rewriting_says_if_no_other_needs_fewer() {
+    let caller = "\
+func.func @g(%x: !noisy.i32) -> !noisy.i32 {
+  %r = func.call @f(%x) : (!noisy.i32) -> !noisy.i32
+  return %r : !noisy.i32
+}
+";
+    for (text, said) in [
+        (REWRITABLE.to_owned(), "to 1 (no rewriting by these laws needs fewer); shown equal"),
+        (power("f"), "to 4 (proven optimal for this rewriting only, any needs at least 3); shown"),
+        // The noise of the argument is that of the call.
+        (power("f") + caller, "to 4 (proven optimal for this rewriting only); shown equal"),
+    ] {
+        let folder = Folder::with(&[("a.mlir", &text)]);
+        let run = folder.run(&["--fix", "--rewrite", "--statistics", "a.mlir"]);
+        assert!(run.err.contains(said) || run.out.contains(said), "{said}: {run:?}");
+    }
+}
