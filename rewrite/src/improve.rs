@@ -30,7 +30,7 @@ const LAST_PART: f64 = 0.05;
 
 /// Operations for each second of the time limit, at most: with less time the search would only take
 /// time from the placement of the program as it is.
-const MOST_OPS_PER_SECOND: f64 = 20_000.0;
+const MOST_OPS_PER_SECOND: f64 = 10_000.0;
 
 /// Time for the bound on all rewritings.
 const BOUND_TIME: Duration = Duration::from_millis(50);
@@ -51,7 +51,7 @@ const SMALL: usize = 64;
 /// took less.
 const LEAST_TIME: Duration = Duration::from_millis(50);
 
-/// What is left of a time limit that began with [`rewrite`], for placing the result.
+/// The time that is left for placing the result, of a limit that began with [`rewrite`].
 pub fn time_left(limit: Duration, start: Instant) -> Duration {
     limit.saturating_sub(start.elapsed()).max(LEAST_TIME.min(limit))
 }
@@ -135,8 +135,8 @@ struct Candidate {
 pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option<Rewritten> {
     let scale = Scale::of(program.model())?;
     let limits = &options.placing.limits;
-    let limit = limits.time.unwrap_or(DEFAULT_LIMIT).mul_f64(1.0 - LAST_PART);
-    let clock = Clock::new(limit, limits.cancel.clone());
+    let limit = limits.time.unwrap_or(DEFAULT_LIMIT);
+    let clock = Clock::new(limit.mul_f64(1.0 - LAST_PART), limits.cancel.clone());
     let (seconds, race) = (limit.as_secs_f64(), Race::new(program));
     let run = Run { program, functions, options, scale, seconds, race };
     let told = |placing: Placing| Placing { watch: options.placing.watch.clone(), ..placing };
@@ -248,7 +248,7 @@ impl Run<'_> {
 
     /// Of each function the candidate that costs least; `None` if there is none at all.
     fn tried(&self, choices: &[Choice], clock: &Clock) -> Option<Vec<Option<Candidate>>> {
-        // Where a simple placement saves nothing, a better one hardly does.
+        // If a simple placement saves nothing, a better one hardly does.
         let is_promising = |at: usize| {
             let mut its = choices.iter().filter(|it| it.function == at);
             its.any(|it| it.extracted.has_opened || it.variants[0].n_reductions < it.n_before)
@@ -376,7 +376,7 @@ impl Run<'_> {
             }
         }
         if is_left {
-            // What is left was shown equal and placed already, in as little time.
+            // The others were shown equal and placed already, in as little time.
             let clock =
                 Clock::new(Duration::from_secs(1), self.options.placing.limits.cancel.clone());
             shown = self.shown(&choices, &mut chosen, &clock)?;

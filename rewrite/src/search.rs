@@ -4,13 +4,18 @@
 //! in them, and each way to write it is tried (`factor.rs`, `balance.rs`). Then shared values are
 //! opened where that saves reductions.
 
+mod balance;
+mod dag;
+mod factor;
+mod rotate;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::balance::{Balance, Signed};
+use self::balance::{Balance, Signed};
+use self::dag::{Dag, Id, Node};
+use self::factor::{Factoring, Way};
+use self::rotate::rotate;
 use crate::clock::Clock;
-use crate::dag::{self, Dag, Id, Node};
-use crate::factor::{self, Factoring, Way};
-use crate::rotate::rotate;
 use crate::scale::Scale;
 use crate::straight::{Line, Reg, Straight};
 

@@ -62,7 +62,7 @@ fn a_rewriting_costs_less_than_the_placement_with_all_of_the_time() {
 
 #[test]
 fn the_time_limit_is_kept() {
-    let before = Program::new(&program(7, 3000));
+    let before = Program::new(&program(7, 2000));
     let time = Duration::from_millis(200);
     let limits = Limits { time: Some(time), ..Limits::default() };
     let placing = Placing { limits, cache: Some(Arc::default()), ..Placing::default() };

@@ -165,7 +165,6 @@ fn families_have_the_bounds_that_the_search_reaches() {
     assert_eq!([2, 3, 4, 5, 8, 16].map(|it| bound(1, power(it))), [0, 1, 1, 2, 2, 3]);
 }
 
-/// What cancels needs nothing.
 #[test]
 fn a_polynomial_counts_and_not_the_way_it_is_written() {
     let zero = |program: &mut Straight, of: &[Reg]| {
