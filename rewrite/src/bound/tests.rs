@@ -28,15 +28,16 @@ impl Grown {
     /// The program with one op more, if it is legal.
     fn with(&self, kind: usize, a: usize, b: usize, scale: Scale) -> Option<Self> {
         let mut out = self.clone();
-        let ((x, m), (y, n)) = (self.values[a], self.values[b]);
+        let (left, right) = (self.values[a], self.values[b]);
+        let sum = left.1.max(right.1) + 1;
         let (reg, noise) = match kind {
-            0 => (out.program.push(Line::Add(x, y)), m.max(n) + 1),
-            1 => (out.program.push(Line::Sub(x, y)), m.max(n) + 1),
-            2 => (out.program.push(Line::Mul(x, y)), m + n),
-            _ if m <= scale.reset => return None,
+            0 => (out.program.push(Line::Add(left.0, right.0)), sum),
+            1 => (out.program.push(Line::Sub(left.0, right.0)), sum),
+            2 => (out.program.push(Line::Mul(left.0, right.0)), left.1 + right.1),
+            _ if left.1 <= scale.reset => return None,
             _ => {
                 out.n_reductions += 1;
-                (x, scale.reset)
+                (left.0, scale.reset)
             }
         };
         out.values.push((reg, noise));
