@@ -206,26 +206,28 @@ impl Run<'_> {
 
     /// Finds the best candidate of each function, and places them.
     fn find(&self, clock: &Clock) -> Option<Found> {
-        let trying = clock.at_most(self.options.time).part(0.5);
+        let trying = clock.part(0.5).at_most(self.options.time);
         let choices = self.choices(&trying.part(0.7));
         let mut chosen = self.tried(&choices, &trying)?;
         let shown = self.shown(&choices, &mut chosen, &clock.part(0.5))?;
-        let found = |shown, placed| Some(Found { choices, chosen, shown, placed });
         // A first answer, which the cache knows from the trial.
         let first = self.place(&shown.after, &clock.part(0.1))?;
         self.race.widen();
-        let cost = costs(&first).iter().map(|it| it.map_or(0.0, |it| it.0)).sum();
+        // A rewriting that cannot be placed has lost; other functions may be refused as they were.
+        let refused = |at: usize| if chosen[at].is_some() { f64::INFINITY } else { 0.0 };
+        let all = costs(&first).into_iter().enumerate();
+        let cost = all.map(|(at, it)| it.map_or_else(|| refused(at), |it| it.0)).sum();
         let is_optimal = first.functions.iter().all(|it| it.verdict.is_optimal());
         if self.race.is_lost(cost) {
             return None;
         }
         if is_optimal {
             self.race.finish(cost);
-            return found(shown, first);
+            return Some(Found { choices, chosen, shown, placed: first });
         }
         self.race.enter(cost);
-        let last = self.place(&shown.after, clock);
-        found(shown, last.unwrap_or(first))
+        let placed = self.place(&shown.after, clock).unwrap_or(first);
+        Some(Found { choices, chosen, shown, placed })
     }
 
     /// The variants of all blocks.
@@ -236,7 +238,13 @@ impl Run<'_> {
                 continue;
             }
             let clock = clock.part(1.0 / (self.functions.len() - at) as f64);
-            let opened = self.of_function(at, &clock.part(0.5), true);
+            let mut has_regions = false;
+            let ir = self.program.ir();
+            for &(_, region) in &ir.op(function).regions {
+                ir.walk(region, &mut |op| has_regions |= !ir.op(op).regions.is_empty());
+            }
+            let part = if has_regions { clock.part(0.5) } else { clock.clone() };
+            let opened = self.of_function(at, &part, true);
             let has_opened = opened.iter().any(|it| it.extracted.has_opened);
             out.extend(opened);
             if has_opened {
