@@ -143,6 +143,7 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
     let (before, found) = if cfg!(target_family = "wasm") {
         // No threads: half of the time for each.
         let before = insert_reduces(program, functions, &told(run.placing(&clock.part(0.5))));
+        run.race.end();
         (before, run.find(&clock))
     } else {
         let place = || {
