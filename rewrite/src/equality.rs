@@ -14,7 +14,7 @@
 //!
 //! *Limits.* A comparison that takes too many monomials shows nothing.
 
-mod polynomial;
+pub(crate) mod polynomial;
 
 use std::rc::Rc;
 
@@ -52,12 +52,21 @@ pub struct Equality {
 ///
 /// The first thing that could not be shown.
 pub fn equal(old: (&Program, Op), new: (&Program, Op)) -> Result<Equality, String> {
+    equal_unless(old, new, &|| false)
+}
+
+/// [`equal`], unless it is told to stop before.
+pub(crate) fn equal_unless(
+    old: (&Program, Op),
+    new: (&Program, Op),
+    stop: &dyn Fn() -> bool,
+) -> Result<Equality, String> {
     let mut proof = Proof {
         old: Side::of(old.0),
         new: Side::of(new.0),
         meaning: FxHashMap::default(),
         n_unknowns: 0,
-        work: Work::new(),
+        work: Work::new(stop),
         found: Equality::default(),
     };
     if skeleton(old.0, old.1) != skeleton(new.0, new.1) {
@@ -80,7 +89,7 @@ impl<'a> Side<'a> {
     }
 
     /// The polynomial of a value.
-    fn value(&mut self, value: Value, work: &mut Work) -> Result<Rc<Polynomial>, String> {
+    fn value(&mut self, value: Value, work: &mut Work<'_>) -> Result<Rc<Polynomial>, String> {
         let mut stack = vec![value];
         while let Some(&at) = stack.last() {
             if self.known.contains_key(&at) {
@@ -107,7 +116,7 @@ impl<'a> Side<'a> {
     }
 
     /// The polynomial of an arithmetic op whose operands are known.
-    fn computed(&self, op: Op, work: &mut Work) -> Result<Rc<Polynomial>, String> {
+    fn computed(&self, op: Op, work: &mut Work<'_>) -> Result<Rc<Polynomial>, String> {
         let operand = |at: usize| {
             let value = self.ir.op(op).operands.get(at).and_then(|it| it.value);
             value.and_then(|it| self.known.get(&it)).ok_or("an operand is unknown")
@@ -127,7 +136,12 @@ impl<'a> Side<'a> {
 
     /// The results of a loop of known trip count whose body is nothing but arithmetic, found round
     /// by round; `None` if it is not such a loop.
-    fn evaluate(&mut self, op: Op, depth: usize, work: &mut Work) -> Result<Option<()>, String> {
+    fn evaluate(
+        &mut self,
+        op: Op,
+        depth: usize,
+        work: &mut Work<'_>,
+    ) -> Result<Option<()>, String> {
         let ir = self.ir;
         let data = ir.op(op);
         let Flow::For { first } = Flow::of(ir, op) else { return Ok(None) };
@@ -184,7 +198,7 @@ struct Proof<'a> {
     /// The polynomials of unknowns that stand for values which were shown equal.
     meaning: FxHashMap<Unknown, Rc<Polynomial>>,
     n_unknowns: u32,
-    work: Work,
+    work: Work<'a>,
     found: Equality,
 }
 

@@ -1,19 +1,18 @@
 //! Rewrites programs over noisy integers into equal ones that need fewer noise reductions.
 
-mod balance;
-mod dag;
+mod bound;
+mod clock;
 mod equality;
 mod extract;
-mod factor;
 mod improve;
-mod rotate;
+mod race;
 mod scale;
 mod search;
 mod straight;
 mod write;
 
 pub use equality::{Equality, equal};
-pub use improve::{Options, Rewritten, Saving, rewrite};
+pub use improve::{Options, Rewritten, Saving, rewrite, time_left};
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@
 mod adopt;
 mod follow;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use noisy_analyses::{Options as Placing, Program, Verdict, insert_reduces};
@@ -105,9 +106,11 @@ fn run_rewrite(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Fa
     let (Some(seconds), Some(growth)) = (number("time-limit"), number("growth")) else {
         return Err(Failure(Some("time-limit and growth are numbers, 0 or more".to_owned())));
     };
-    let time = Some(Duration::from_secs(u64::from(seconds)));
-    let placing = Placing { limits: Limits { time, ..Limits::default() }, ..Placing::default() };
-    let wanted = noisy_rewrite::Options { placing, growth: f64::from(growth) / 100.0 };
+    let time = Duration::from_secs(u64::from(seconds));
+    let limits = Limits { time: Some(time), ..Limits::default() };
+    let cache = Some(Arc::default());
+    let placing = Placing { limits, cache, ..Placing::default() };
+    let wanted = noisy_rewrite::Options { placing, time, growth: f64::from(growth) / 100.0 };
     let program = Program::new(&print::generic(cx.ir));
     let (ours, theirs) = (cx.ir.functions(), program.ir().functions());
     if ours.len() != theirs.len() {
