@@ -104,8 +104,8 @@ impl Expectations {
         (Self { all }, wrong)
     }
 
-    /// Marks the expectation that a diagnostic at a line, from 0, meets. A diagnostic without a line
-    /// may meet an expectation at any line.
+    /// Marks the expectation that a diagnostic at a line, from 0, meets. A diagnostic without a
+    /// line may meet an expectation at any line.
     ///
     /// # Errors
     ///
