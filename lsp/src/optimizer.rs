@@ -238,7 +238,7 @@ fn rewritten(
     let most = settings.rewrite.time_limit.duration();
     placing.limits.time = placing.limits.time.map(|it| it.mul_f64(0.8).min(most));
     let growth = settings.rewrite.growth.factor();
-    let wanted = noisy_rewrite::Options { placing, growth };
+    let wanted = noisy_rewrite::Options { placing, growth, keeps_structure: false };
     let rewritten = noisy_rewrite::rewrite(document, &[function], &wanted)?;
     let saving = rewritten.savings.first()?;
     let bound = if saving.is_least() { ", the least" } else { "" };

@@ -22,13 +22,13 @@ const MANY_OPS: usize = 3000;
 const MOST_OPS: usize = 50_000;
 
 /// The time limit if there is none.
-const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
+pub(crate) const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Lines of an opened loop, at most, as a multiple of the lines of the loop, beyond a few.
-const MOST_CODE_GROWTH: usize = 8;
+pub(crate) const MOST_CODE_GROWTH: usize = 8;
 
 /// Lines of an opened loop that are always few enough.
-const SMALL: usize = 64;
+pub(crate) const SMALL: usize = 64;
 
 /// Options of [`rewrite`].
 #[derive(Clone, Debug)]
@@ -38,6 +38,8 @@ pub struct Options {
     pub placing: analyses::Options,
     /// Operations that the result executes, at most, as a multiple of those before.
     pub growth: f64,
+    /// True if loops and branches stay as they are, unless loops are unrolled.
+    pub keeps_structure: bool,
 }
 
 /// The cost of a function before and after, in executed reductions.
@@ -67,8 +69,6 @@ impl Saving {
 /// A rewritten program, not placed yet.
 #[derive(Debug)]
 pub struct Rewritten {
-    /// The edits, in order.
-    pub edits: Vec<TextEdit>,
     /// The program that they make.
     pub document: Document,
     /// The functions that were rewritten.
@@ -96,7 +96,7 @@ struct Candidate {
 
 /// Rewrites functions of a program so that they need fewer reductions; `None` if no rewriting that
 /// was found and shown equal saves any. Functions that cannot be placed are left as they are.
-pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option<Rewritten> {
+pub(crate) fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option<Rewritten> {
     let scale = Scale::of(program.model())?;
     let start = Instant::now();
     let limit = options.placing.limits.time.unwrap_or(DEFAULT_LIMIT);
@@ -161,7 +161,7 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
             break;
         }
         // Functions that the candidate does not suit are tried one by one by the next.
-        let Some((after, _)) = apply(program, &choices, &|_| Some(candidate)) else { continue };
+        let Some(after) = apply(program, &choices, &|_| Some(candidate)) else { continue };
         let functions = matching(program, &after, functions)?;
         let Ok(outcome) = insert_reduces(&after, &functions, &placing(trial)) else { continue };
         for (at, cost) in self::costs(&outcome).into_iter().enumerate() {
@@ -176,7 +176,7 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
         if best.iter().all(|it| it.1.is_none()) {
             return None;
         }
-        let (after, edits) = apply(program, &choices, &|at| best[at].1)?;
+        let after = apply(program, &choices, &|at| best[at].1)?;
         let new = matching(program, &after, functions)?;
         let mut is_shown = true;
         for (at, &function) in functions.iter().enumerate() {
@@ -204,7 +204,7 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
                     equality,
                 });
             }
-            return Some(Rewritten { edits, document: after, savings });
+            return Some(Rewritten { document: after, savings });
         }
     }
 }
@@ -261,7 +261,7 @@ pub(crate) fn worthwhile(cost: f64, bound: f64) -> f64 {
 }
 
 /// True if all ops of a function are known, so that all uses of values are.
-fn is_read(program: &Program, function: Op) -> bool {
+pub(crate) fn is_read(program: &Program, function: Op) -> bool {
     let ir = program.ir();
     let mut is_read = true;
     let mut look = |op: Op| {
@@ -274,12 +274,12 @@ fn is_read(program: &Program, function: Op) -> bool {
     is_read
 }
 
-/// The program with a candidate of each function, and the edits that make it.
+/// The program with a candidate of each function.
 fn apply(
     program: &Program,
     choices: &[Choice],
     choose: &dyn Fn(usize) -> Option<Candidate>,
-) -> Option<(Document, Vec<TextEdit>)> {
+) -> Option<Document> {
     let has_closed = |at: usize| choices.iter().any(|it| it.function == at && !it.opens_loops);
     let changes: Vec<Change<'_>> = choices
         .iter()
@@ -295,7 +295,7 @@ fn apply(
     let text = TextEdit::apply_all(&edits, &program.source().text().to_string());
     let after = Document::with_model(&text, program.model().clone());
     let is_clean = after.source().problems().len() <= program.source().problems().len();
-    is_clean.then_some((after, edits))
+    is_clean.then_some(after)
 }
 
 /// The functions of a program after an edit that correspond to some before it.
@@ -307,7 +307,7 @@ fn matching(before: &Program, after: &Program, functions: &[Op]) -> Option<Vec<O
 }
 
 /// The cost of each function that was placed and the least that it may cost, in executions.
-fn costs(outcome: &analyses::Outcome) -> Vec<Option<(f64, f64)>> {
+pub(crate) fn costs(outcome: &analyses::Outcome) -> Vec<Option<(f64, f64)>> {
     let cost = |it: &analyses::FunctionOutcome| match &it.verdict {
         Verdict::Legal => Some((0.0, 0.0)),
         Verdict::Fixed(it) => {

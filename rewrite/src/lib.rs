@@ -10,10 +10,12 @@ mod rotate;
 mod scale;
 mod search;
 mod straight;
+mod structure;
 mod write;
 
 pub use equality::{Equality, equal};
-pub use improve::{Options, Rewritten, Saving, rewrite};
+pub use improve::{Options, Rewritten, Saving};
+pub use structure::rewrite;
 
 #[cfg(test)]
 mod tests;

@@ -153,7 +153,11 @@ fn operand(ir: &Ir, op: Op, at: usize) -> Value {
 
 fn options() -> Options {
     let limits = Limits { time: Some(Duration::from_millis(100)), ..Limits::default() };
-    Options { placing: Placing { limits, ..Placing::default() }, growth: 1.5 }
+    Options {
+        placing: Placing { limits, ..Placing::default() },
+        growth: 1.5,
+        keeps_structure: false,
+    }
 }
 
 #[test]

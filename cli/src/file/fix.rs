@@ -161,7 +161,7 @@ fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> R
     let most = settings.rewrite.time_limit.duration();
     placing.limits.time = Some(placing.limits.time.map_or(most, |it| it.mul_f64(0.8).min(most)));
     let growth = settings.rewrite.growth.factor();
-    let wanted = noisy_rewrite::Options { placing, growth };
+    let wanted = noisy_rewrite::Options { placing, growth, keeps_structure: false };
     let functions = document.ir().functions();
     let Some(rewritten) = noisy_rewrite::rewrite(document, &functions, &wanted) else {
         return out;

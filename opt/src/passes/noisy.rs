@@ -107,7 +107,9 @@ fn run_rewrite(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Fa
     };
     let time = Some(Duration::from_secs(u64::from(seconds)));
     let placing = Placing { limits: Limits { time, ..Limits::default() }, ..Placing::default() };
-    let wanted = noisy_rewrite::Options { placing, growth: f64::from(growth) / 100.0 };
+    // Only arithmetic is taken over into the program.
+    let growth = f64::from(growth) / 100.0;
+    let wanted = noisy_rewrite::Options { placing, growth, keeps_structure: true };
     let program = Program::new(&print::generic(cx.ir));
     let (ours, theirs) = (cx.ir.functions(), program.ir().functions());
     if ours.len() != theirs.len() {

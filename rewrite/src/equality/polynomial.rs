@@ -49,6 +49,41 @@ impl Polynomial {
         self.0.len()
     }
 
+    pub(super) fn is_zero(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The unknown that it is, if it is one.
+    pub(super) fn as_unknown(&self) -> Option<Unknown> {
+        match self.0.iter().next() {
+            Some((powers, 1)) if self.len() == 1 => match powers[..] {
+                [(unknown, 1)] => Some(unknown),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub(super) fn unknowns(&self) -> impl Iterator<Item = Unknown> {
+        self.0.keys().flatten().map(|it| it.0)
+    }
+
+    /// The polynomial whose product with another is this one, if that is a monomial.
+    pub(super) fn divided(&self, by: &Self) -> Option<Self> {
+        let (factor, &coefficient) = by.0.iter().next().filter(|_| by.len() == 1)?;
+        let mut out = Self::default();
+        for (powers, &number) in &self.0 {
+            let mut rest: BTreeMap<Unknown, u32> = powers.iter().copied().collect();
+            for &(unknown, exponent) in factor {
+                let left = rest.get_mut(&unknown)?;
+                *left = left.checked_sub(exponent)?;
+            }
+            let rest: Powers = rest.into_iter().filter(|it| it.1 > 0).collect();
+            (coefficient == 1).then(|| out.add(rest, number))?;
+        }
+        Some(out)
+    }
+
     /// The largest number of factors of a monomial.
     pub(super) fn degree(&self) -> u32 {
         self.0.keys().map(|it| it.iter().map(|it| it.1).sum()).max().unwrap_or(0)
@@ -64,15 +99,61 @@ impl Polynomial {
     }
 }
 
-/// The work that is left for a proof.
+/// The work that is left for a proof, and the unknowns that it has named.
 #[derive(Debug)]
 pub(super) struct Work {
     left: u64,
+    n_unknowns: u32,
+    /// The unknowns that are integers: constants by type and number, and sums of an unknown and a
+    /// number.
+    constants: FxHashMap<(String, i128), Unknown>,
+    sums: FxHashMap<(Unknown, i128), Unknown>,
+    /// The unknown and the number that an integer is the sum of.
+    parts: FxHashMap<Unknown, (Unknown, i128)>,
 }
 
 impl Work {
     pub(super) fn new() -> Self {
-        Self { left: MOST_WORK }
+        Self {
+            left: MOST_WORK,
+            n_unknowns: 0,
+            constants: FxHashMap::default(),
+            sums: FxHashMap::default(),
+            parts: FxHashMap::default(),
+        }
+    }
+
+    /// A new unknown. Later ones are greater.
+    pub(super) fn unknown(&mut self) -> Unknown {
+        let unknown = Unknown(self.n_unknowns);
+        self.n_unknowns += 1;
+        unknown
+    }
+
+    /// The unknown that stands for a constant of a type.
+    pub(super) fn constant(&mut self, ty: String, number: i128) -> Unknown {
+        if let Some(&it) = self.constants.get(&(ty.clone(), number)) {
+            return it;
+        }
+        let unknown = self.unknown();
+        self.constants.insert((ty, number), unknown);
+        unknown
+    }
+
+    /// The unknown that stands for the sum of an integer and a number.
+    pub(super) fn offset(&mut self, of: Unknown, by: i128) -> Option<Unknown> {
+        let (base, first) = self.parts.get(&of).copied().unwrap_or((of, 0));
+        let sum = first.checked_add(by)?;
+        if sum == 0 {
+            return Some(base);
+        }
+        if let Some(&it) = self.sums.get(&(base, sum)) {
+            return Some(it);
+        }
+        let unknown = self.unknown();
+        self.sums.insert((base, sum), unknown);
+        self.parts.insert(unknown, (base, sum));
+        Some(unknown)
     }
 
     /// Counts an op.
@@ -123,13 +204,21 @@ impl Work {
         b: &Polynomial,
         meaning: &FxHashMap<Unknown, Rc<Polynomial>>,
     ) -> Option<bool> {
-        let mut at = self.sum(a, b, true)?;
+        let difference = self.sum(a, b, true)?;
+        Some(self.expanded(difference, Unknown(0), meaning)?.0.is_empty())
+    }
+
+    /// A polynomial in which the unknowns from one on that stand for others are replaced by these.
+    pub(super) fn expanded(
+        &mut self,
+        mut at: Polynomial,
+        from: Unknown,
+        meaning: &FxHashMap<Unknown, Rc<Polynomial>>,
+    ) -> Option<Polynomial> {
         // Meanings name earlier unknowns only, so this ends.
-        while !at.0.is_empty() {
-            let unknowns = at.0.keys().flatten().map(|it| it.0);
-            let Some(latest) = unknowns.filter(|it| meaning.contains_key(it)).max() else {
-                return Some(false);
-            };
+        loop {
+            let unknowns = at.unknowns().filter(|&it| it >= from && meaning.contains_key(&it));
+            let Some(latest) = unknowns.max() else { return Some(at) };
             let value = meaning.get(&latest)?;
             let mut out = Polynomial::default();
             let mut powers_of: Vec<Polynomial> = vec![Polynomial::number(1)];
@@ -156,7 +245,6 @@ impl Work {
             }
             at = out;
         }
-        Some(true)
     }
 }
 
