@@ -36,6 +36,8 @@
 //!
 //! Cost: bounded by [`Limits`]; beyond them a file is refused.
 
+mod integers;
+mod loops;
 mod pairs;
 mod polynomial;
 mod values;
@@ -50,7 +52,7 @@ use self::values::Proof;
 /// The value of [`Equality::format`].
 pub const FORMAT: &str = "noisy-equality";
 /// The value of [`Equality::version`].
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The claim that a program and another compute the same, with what it takes to check it. Ops are
 /// given by the byte at which they start, in the text of their program.
@@ -59,7 +61,7 @@ pub const VERSION: u32 = 1;
 pub struct Equality {
     /// The string `noisy-equality`.
     pub format: String,
-    /// The number 1.
+    /// The number 2.
     pub version: u32,
     /// The digest of the program before, SHA-256 in hexadecimal digits. The caller compares it.
     pub before: String,
@@ -69,6 +71,9 @@ pub struct Equality {
     pub rewritten: String,
     /// Loops of the program before that the one after does not have, with their trip counts.
     pub loops: Vec<(usize, u64)>,
+    /// Loops of the program before, each with the loops that run its iterations in the one after:
+    /// how many an iteration of these takes the place of.
+    pub strides: Vec<(usize, Vec<(usize, u64)>)>,
     /// Arithmetic ops of the program before and of the one after whose results are equal, in an
     /// order in which each can be shown from those before it.
     pub steps: Vec<(usize, usize)>,
@@ -77,7 +82,7 @@ pub struct Equality {
 /// The verified facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EqualPrograms {
-    /// Number of loops that were evaluated.
+    /// Number of loops that were evaluated, or compared in several iterations at once.
     pub n_loops: usize,
     /// Number of steps.
     pub n_steps: usize,
@@ -96,19 +101,17 @@ pub fn verify(before: &str, file: &Equality, limits: Limits) -> Result<EqualProg
         return Err(format!("it is not a {FORMAT} of version {VERSION}"));
     }
     let (old, new) = (read(before)?, read(&file.rewritten)?);
-    let pairs = Pairs::of(&old, &new, Arithmetic::Ring, &file.loops)?;
-    let uses = pairs.uses.clone();
+    let pairs = Pairs::of(&old, &new, Arithmetic::Ring, &file.loops, &file.strides)?;
+    let n_operands = pairs.uses.len();
     let mut proof = Proof::new(pairs, limits)?;
     for &(old, new) in &file.steps {
         proof.step(old, new)?;
     }
-    for &(old, new) in &uses {
-        proof.are_equal(old, new)?;
-    }
+    proof.finish()?;
     Ok(EqualPrograms {
-        n_loops: file.loops.len(),
+        n_loops: file.loops.len() + file.strides.len(),
         n_steps: file.steps.len(),
-        n_operands: uses.len(),
+        n_operands,
     })
 }
 
@@ -120,13 +123,11 @@ pub fn verify(before: &str, file: &Equality, limits: Limits) -> Result<EqualProg
 /// The first difference.
 pub fn differ_in_reductions(before: &str, after: &str) -> Result<usize, String> {
     let (old, new) = (read(before)?, read(after)?);
-    let pairs = Pairs::of(&old, &new, Arithmetic::Reductions, &[])?;
-    let uses = pairs.uses.clone();
+    let pairs = Pairs::of(&old, &new, Arithmetic::Reductions, &[], &[])?;
+    let n_operands = pairs.uses.len();
     let mut proof = Proof::new(pairs, Limits::default())?;
-    for &(old, new) in &uses {
-        proof.are_equal(old, new)?;
-    }
-    Ok(uses.len())
+    proof.finish()?;
+    Ok(n_operands)
 }
 
 /// Reads a program without errors.

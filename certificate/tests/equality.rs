@@ -18,6 +18,7 @@ fn file(rewritten: &str) -> Equality {
         before: String::new(),
         after: String::new(),
         rewritten: rewritten.to_owned(),
+        strides: Vec::new(),
         loops: Vec::new(),
         steps: Vec::new(),
     }

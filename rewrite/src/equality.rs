@@ -21,6 +21,7 @@ mod side;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
+use std::time::Duration;
 
 use noisy_analyses::Program;
 use noisy_syntax::{Block, Form, Op, OpKind, Region, Value};
@@ -36,6 +37,20 @@ const MOST_DEPTH: usize = 100;
 
 /// Rounds of loops that are evaluated, at most.
 const MOST_ROUNDS: u64 = 100_000;
+
+/// Products of monomials that a proof computes, at most.
+const MOST_WORK: u64 = 10_000_000;
+
+/// Products of monomials that a proof computes within a second, at least.
+const SPEED: f64 = 500_000.0;
+
+/// Products of monomials that any proof may compute.
+const LEAST_WORK: u64 = 200_000;
+
+/// Products of monomials that a proof computes in some time.
+pub(crate) fn work_in(time: Duration) -> u64 {
+    ((time.as_secs_f64() * SPEED) as u64).clamp(LEAST_WORK, MOST_WORK)
+}
 
 /// A proof that two functions compute the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,12 +75,21 @@ pub struct Equality {
 ///
 /// The first thing that could not be shown.
 pub fn equal(old: (&Program, Op), new: (&Program, Op)) -> Result<Equality, String> {
+    equal_within(MOST_WORK, old, new)
+}
+
+/// Shows that two functions compute the same, with limited work.
+pub(crate) fn equal_within(
+    work: u64,
+    old: (&Program, Op),
+    new: (&Program, Op),
+) -> Result<Equality, String> {
     let mut proof = Proof {
         old: Side::of(old.0),
         new: Side::of(new.0),
         meaning: FxHashMap::default(),
         n_copies: 0,
-        work: Work::new(),
+        work: Work::new(work),
         found: Equality::default(),
     };
     if skeleton(old.0, old.1) != skeleton(new.0, new.1) {

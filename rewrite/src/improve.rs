@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use noisy_analyses::{self as analyses, Document, Program, TextEdit, Verdict, insert_reduces};
 use noisy_syntax::{Form, Op};
 
-use crate::equality::{Equality, equal};
+use crate::equality::{Equality, equal_within, work_in};
 use crate::extract::{Extracted, Extraction};
 use crate::scale::Scale;
 use crate::search::{Effort, Variant, search};
@@ -181,7 +181,8 @@ pub(crate) fn rewrite(program: &Program, functions: &[Op], options: &Options) ->
         let mut is_shown = true;
         for (at, &function) in functions.iter().enumerate() {
             if best[at].1.is_some() {
-                equalities[at] = equal((program, function), (&after, new[at])).ok();
+                let work = work_in(left());
+                equalities[at] = equal_within(work, (program, function), (&after, new[at])).ok();
                 if equalities[at].is_none() {
                     best[at].1 = None;
                     is_shown = false;

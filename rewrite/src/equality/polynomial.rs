@@ -12,9 +12,6 @@ pub(super) const PLAINTEXT_BITS: u32 = 5;
 /// Monomials of a polynomial, at most.
 const MOST_MONOMIALS: usize = 20_000;
 
-/// Products of monomials that a proof computes, at most.
-const MOST_WORK: u64 = 10_000_000;
-
 /// The largest exponent.
 const MOST_EXPONENT: u32 = 1 << 20;
 
@@ -113,9 +110,9 @@ pub(super) struct Work {
 }
 
 impl Work {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(most: u64) -> Self {
         Self {
-            left: MOST_WORK,
+            left: most,
             n_unknowns: 0,
             constants: FxHashMap::default(),
             sums: FxHashMap::default(),

@@ -15,7 +15,7 @@ use noisy_analyses::{Document, Program, TextEdit, insert_reduces};
 use noisy_dataflow::flow::Flow;
 use noisy_syntax::{Op, OpKind};
 
-use crate::equality::equal;
+use crate::equality::{equal, equal_within, work_in};
 use crate::extract::arithmetic;
 use crate::improve::{self, DEFAULT_LIMIT, Options, Rewritten, Saving, costs, is_read, worthwhile};
 use crate::scale::Scale;
@@ -71,9 +71,10 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
         for (at, cost) in costs.into_iter().enumerate() {
             let Some((cost, _)) = cost.filter(|it| it.0 < best[at].0) else { continue };
             let growth = n_executed(&after, new[at]) / n_executed(program, functions[at]).max(1.0);
+            let work = work_in(limit.saturating_sub(start.elapsed()));
             let is_fine = growth <= options.growth
                 && is_read(program, functions[at])
-                && equal((program, functions[at]), (&after, new[at])).is_ok();
+                && equal_within(work, (program, functions[at]), (&after, new[at])).is_ok();
             if is_fine {
                 best[at] = (cost, Some(found.len()));
                 is_better = true;
@@ -97,7 +98,7 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
     let mut savings = Vec::new();
     for (at, &function) in functions.iter().enumerate() {
         let ((before, least_before), (after, _)) = (before[at].unwrap_or_default(), after[at]?);
-        if after > before {
+        if after >= before && best[at].1.is_some() {
             return None;
         }
         if best[at].1.is_some() {

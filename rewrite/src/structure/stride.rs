@@ -10,6 +10,7 @@ use noisy_syntax::{Form, Op, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 
 use super::text::Pass;
+use crate::extract::arithmetic;
 use crate::improve::{MOST_CODE_GROWTH, SMALL};
 use crate::write::in_front;
 
@@ -96,6 +97,16 @@ impl Loop {
             }
         });
         let args = args.to_vec();
+        // With products of carried values the degree grows with each iteration.
+        let mut degrees: FxHashMap<Value, u32> = args.iter().map(|&it| (it, 1)).collect();
+        for it in ir.block_ops(block).filter(|&it| arithmetic(ir, it).is_some()) {
+            let of = ir.op(it).operands.iter().filter_map(|it| degrees.get(&it.value?).copied());
+            let degree =
+                if ir.op(it).kind == OpKind::NoisyMul { of.sum() } else { of.max().unwrap_or(0) };
+            degrees.insert(ir.op(it).results[0], degree.min(2));
+        }
+        let degree = |it: Value| degrees.get(&it).copied().unwrap_or(0);
+        is_copied &= yielded.operands.iter().filter_map(|it| it.value).all(|it| degree(it) < 2);
         is_copied.then_some(Self {
             op,
             region,
