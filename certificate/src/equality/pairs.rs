@@ -233,14 +233,16 @@ impl<'a> Pairs<'a> {
     }
 
     fn ops(&mut self, old_ops: Vec<(u32, Op)>, new_ops: &[Op]) -> Result<(), String> {
-        let n_old = old_ops.len();
+        let start = |it: &Op| self.new.ir().range(*it).start;
+        let parts = new_ops.iter().filter_map(|it| self.strides.get(&start(it)));
+        let n_more: usize = parts.map(|it| it.1.len() - 1).sum();
+        if old_ops.len() + n_more != new_ops.len() {
+            let (a, b) = (old_ops.len(), new_ops.len());
+            return Err(format!("two blocks have {a} and {b} ops other than arithmetic"));
+        }
         let mut new = new_ops.iter().copied();
-        let differ = || {
-            let n_new = new_ops.len();
-            Err(format!("two blocks have {n_old} and {n_new} ops other than arithmetic"))
-        };
         for (context, op) in old_ops {
-            let Some(first) = new.next() else { return differ() };
+            let first = new.next().ok_or("an op is missing in the rewritten program")?;
             let at = self.new.ir().range(first).start;
             let Some((before, parts)) = self.strides.remove(&at) else {
                 self.pair(context, op, first)?;
@@ -258,7 +260,7 @@ impl<'a> Pairs<'a> {
             }
             self.stride(context, op, &loops)?;
         }
-        if new.next().is_some() { differ() } else { Ok(()) }
+        Ok(())
     }
 
     /// Pairs a loop with loops that run the same iterations, some at once.
