@@ -86,7 +86,7 @@ fn refuses_other_iterations() {
         ("%c0 to %c6", "%c0 to %c3", "other iterations"),
         ("%c0 to %c6", "%c1 to %c6", "other iterations"),
         ("step %c3", "step %c1", "other iterations"),
-        ("%c6 to %c7", "%c6 to %c6", "other iterations"),
+        ("%c6 to %c7", "%c6 to %c6", "other than arithmetic"),
         ("%c6 to %c7", "%c3 to %c7", "other iterations"),
         ("iter_args(%w = %a)", "iter_args(%w = %b)", "not equal"),
         ("iter_args(%w = %s)", "iter_args(%w = %a)", "not equal"),
@@ -106,6 +106,24 @@ fn refuses_other_iterations() {
         assert!(compare(&before(), &after, n).is_err(), "{n:?}");
     }
     assert!(compare(&before(), &after, &[]).is_err());
+}
+
+#[test]
+fn evaluates_the_last_iterations() {
+    let arithmetic = |text: &str| -> String {
+        text.lines()
+            .filter(|it| !it.contains("test.note"))
+            .fold(String::new(), |all, it| all + it + "\n")
+    };
+    let (before, after) = (arithmetic(&before()), arithmetic(AFTER));
+    let first = after.split("  %r").next().unwrap_or_default();
+    let with =
+        |value: &str| format!("{HEADER}{first}  %r = noisy.add %s, {value} : !noisy.i32\n{END}");
+    assert_eq!(compare(&before, &with("%b"), &[3]), Ok(()));
+    assert!(compare(&before, &with("%c"), &[3]).is_err());
+    assert!(compare(&before, &with("%s"), &[3]).is_err());
+    let all = format!("{HEADER}{first}{END}").replace("return %r", "return %s");
+    assert!(compare(&before, &all, &[3]).is_err());
 }
 
 #[test]

@@ -60,8 +60,18 @@ pub(super) enum Meaning {
     Same(Key),
     /// An induction variable of the second program, plus a number.
     Index(Value, i128),
+    /// A result of a loop of which the last iterations are evaluated, by number.
+    End(usize),
     /// A branch by number, a result by number, and that result in the second program.
     Branch(usize, usize, Value),
+}
+
+/// A loop of which the last iterations are evaluated.
+pub(super) struct Last {
+    pub op: Op,
+    pub n_left: u64,
+    /// What it carries before them.
+    pub carried: Vec<Carried>,
 }
 
 /// Two branches.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use noisy_syntax::{Block, Form, Ir, Op, OpKind, Region, Source, Span, Value};
 
 use super::integers;
-use super::loops::{Branch, Carried, Contexts, Key, Loop, Meaning};
+use super::loops::{Branch, Carried, Contexts, Key, Last, Loop, Meaning};
 
 /// Iterations of loops that are compared one after the other, at most.
 const MOST_COPIES: u64 = 50_000;
@@ -67,6 +67,8 @@ pub(super) struct Pairs<'a> {
     /// What loops carry, with the values of the first program after some iterations.
     pub carried: Vec<(Key, Carried)>,
     pub branches: Vec<Branch>,
+    /// Loops of which the last iterations are evaluated.
+    pub lasts: Vec<Last>,
     pub contexts: Contexts,
     /// The loops that are missing in the second program, with their trip counts.
     pub loops: BTreeMap<Op, u64>,
@@ -122,6 +124,7 @@ impl<'a> Pairs<'a> {
             uses: Vec::new(),
             carried: Vec::new(),
             branches: Vec::new(),
+            lasts: Vec::new(),
             contexts: Contexts::default(),
             loops: BTreeMap::new(),
             old_ops: BTreeMap::new(),
@@ -334,17 +337,34 @@ impl<'a> Pairs<'a> {
                 let end = self.key(before.unwrap_or(context), old.yielded[at]);
                 self.carried.push((end, carry(value, at)));
             }
-            for (at, &value) in results.iter().enumerate() {
-                let key = self.key(context, old_ir.op(op).results[at]);
-                self.meanings.insert(key, Meaning::Carried(carry(value, at)));
-            }
             let new = self.new_ops(new.body);
             self.tasks.push(Task::Bodies { old: ops, new });
             last = results;
         }
-        if n_done != old.trips {
-            return wrong("has other iterations in the rewritten program");
+        let Some(n_left) = old.trips.checked_sub(n_done) else {
+            return wrong("has more iterations in the rewritten program");
+        };
+        let firsts = inits.clone().unwrap_or_default();
+        let starts = old.inits.iter().map(|&it| self.key(context, it)).zip(firsts);
+        let starts: Vec<(Key, Value)> = starts.collect();
+        let results: Vec<Carried> = last
+            .iter()
+            .zip(starts)
+            .zip(&old.args)
+            .map(|((&value, start), &arg)| Carried {
+                value,
+                start: is_noisy(old_ir, arg).then_some(start),
+            })
+            .collect();
+        self.have_same_types(&old_ir.op(op).results, &last)?;
+        for (at, &it) in old_ir.op(op).results.iter().enumerate() {
+            let meaning = match n_left {
+                0 => Meaning::Carried(results[at]),
+                _ => Meaning::End(self.lasts.len()),
+            };
+            self.meanings.insert(self.key(context, it), meaning);
         }
+        self.lasts.push(Last { op, n_left, carried: results });
         // Values that are not noisy are carried as they are.
         for (&a, b) in old.inits.iter().zip(inits.unwrap_or_default()) {
             if !is_noisy(old_ir, a) {

@@ -68,7 +68,12 @@ impl<'a> Proof<'a> {
                 let at = ir.range(op).start;
                 return Err(format!("the op at byte {at} is not a loop of {trips} iterations"));
             }
+        }
+        let evaluated = out.pairs.loops.keys().copied();
+        let left = out.pairs.lasts.iter().filter(|it| it.n_left > 0).map(|it| it.op);
+        for op in evaluated.chain(left) {
             // A loop whose results nothing uses is not evaluated, and may still have effects.
+            let ir = out.pairs.old.ir();
             if !out.is_arithmetic(ir, op, 0) {
                 let at = ir.range(op).start;
                 return Err(format!("the loop at byte {at} has ops other than arithmetic"));
@@ -206,7 +211,7 @@ impl<'a> Proof<'a> {
 
     /// The values that the definition of one needs.
     fn needs(&self, key: Key) -> Result<Vec<Key>, String> {
-        let of_carried = |it: Carried| {
+        let of_carried = |it: Carried| -> Vec<Key> {
             let start = it.start.iter().flat_map(|&(old, new)| [old, Key::New(new)]);
             start.chain([Key::New(it.value)]).collect()
         };
@@ -214,6 +219,12 @@ impl<'a> Proof<'a> {
             Some(&Meaning::Carried(it)) => return Ok(of_carried(it)),
             Some(&Meaning::Same(it)) => return Ok(vec![it]),
             Some(&Meaning::Index(it, _)) => return Ok(vec![Key::New(it)]),
+            Some(&Meaning::End(last)) => {
+                let Some(it) = self.pairs.lasts.get(last) else { return Err("no loop".into()) };
+                let carried = it.carried.iter().flat_map(|&it| of_carried(it));
+                let outside = inputs(self.pairs.old.ir(), it.op).into_iter();
+                return Ok(carried.chain(outside.map(|it| self.beside(key, it))).collect());
+            }
             Some(&Meaning::Branch(branch, at, new)) => {
                 let cases = &self.pairs.branches[branch].cases[at];
                 let both = cases.iter().flat_map(|&(old, new)| [old, Key::New(new)]);
@@ -254,9 +265,10 @@ impl<'a> Proof<'a> {
             let ir = self.ir(at);
             let (Key::Old(_, value) | Key::New(value)) = at;
             let results = match (self.pairs.meanings.get(&at).copied(), ir.defining_op(value)) {
+                (Some(Meaning::End(last)), _) => self.last(at, last)?,
                 (Some(it), _) => vec![(at, self.meant(it)?)],
                 (None, Some(op)) if self.is_opened(at, op) => {
-                    let values = self.iterations(at, op, &Values::new(), 0)?;
+                    let values = self.iterations(at, op, &Values::new(), 0, None)?;
                     let keys = ir.op(op).results.iter().map(|&it| self.beside(at, it));
                     keys.collect::<Vec<Key>>().into_iter().zip(values).collect()
                 }
@@ -283,7 +295,22 @@ impl<'a> Proof<'a> {
                 self.offset(&index, by)
             }
             Meaning::Branch(branch, at, new) => self.related(branch, at, new),
+            Meaning::End(..) => Err("a loop has several results".to_owned()),
         }
+    }
+
+    /// The results of a loop of which the last iterations are evaluated.
+    fn last(&mut self, key: Key, last: usize) -> Result<Vec<(Key, Rc<Polynomial>)>, String> {
+        let Some(it) = self.pairs.lasts.get(last) else { return Err("no loop".into()) };
+        let (op, n) = (it.op, it.n_left);
+        let mut carried = Vec::new();
+        for it in it.carried.clone() {
+            carried.push(self.carried(it)?);
+        }
+        let values = self.iterations(key, op, &Values::new(), 0, Some((n, carried)))?;
+        let ir = self.pairs.old.ir();
+        let keys = ir.op(op).results.iter().map(|&it| self.beside(key, it));
+        Ok(keys.collect::<Vec<Key>>().into_iter().zip(values).collect())
     }
 
     /// A carried value: the one of the second program, and the difference of the initial values.
@@ -400,14 +427,15 @@ impl<'a> Proof<'a> {
         })
     }
 
-    /// The results of a loop, one iteration after the other. The values that it uses from outside
-    /// are known or among the local ones.
+    /// The results of a loop, one iteration after the other, or of some last iterations, with what
+    /// these start with. The values that it uses from outside are known or among the local ones.
     fn iterations(
         &mut self,
         key: Key,
         op: Op,
         local: &Values,
         depth: usize,
+        last: Option<(u64, Vec<Rc<Polynomial>>)>,
     ) -> Result<Vec<Rc<Polynomial>>, String> {
         let ir = self.ir(key);
         let wrong = || format!("the loop at byte {} cannot be evaluated", ir.range(op).start);
@@ -416,11 +444,14 @@ impl<'a> Proof<'a> {
             let outer = || proof.known.get(&proof.beside(key, *value));
             local.get(value).or_else(outer).cloned().ok_or_else(wrong)
         };
-        let mut carried = Vec::new();
-        for value in &it.inits {
-            carried.push(of(value, local, self)?);
-        }
-        for _ in 0..it.trips {
+        let (n, mut carried) = match last {
+            Some(it) => it,
+            None => {
+                let inits = it.inits.iter().map(|it| of(it, local, self));
+                (it.trips, inits.collect::<Result<_, _>>()?)
+            }
+        };
+        for _ in 0..n {
             self.work.spend(1 + local.len())?;
             let mut local = local.clone();
             local.extend(it.args.iter().copied().zip(carried.drain(..)));
@@ -429,7 +460,7 @@ impl<'a> Proof<'a> {
                 let results = if self.pairs.arithmetic.has(ir, op) {
                     vec![self.computed(key, op, &local)?]
                 } else {
-                    self.iterations(key, op, &local, depth + 1)?
+                    self.iterations(key, op, &local, depth + 1, None)?
                 };
                 local.extend(ir.op(op).results.iter().copied().zip(results));
             }

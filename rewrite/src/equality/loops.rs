@@ -16,7 +16,7 @@ use noisy_dataflow::flow::{self, Flow};
 use noisy_integers::constant::Constant;
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
-use super::ops::{is_computed, skeleton};
+use super::ops::{is_arithmetic, is_computed, skeleton};
 use super::polynomial::{Polynomial, Unknown};
 use super::side::Side;
 use super::{Event, Feed, MOST_DEPTH, MOST_ROUNDS, Proof};
@@ -158,6 +158,10 @@ impl Proof<'_> {
         // Bounds and steps have been compared; attributes are left.
         has_only_bounds(self.old.ir, old.op)?;
         has_only_bounds(self.new.ir, first.op)?;
+        let results = (&ir.op(old.op).results, &self.new.ir.op(first.op).results);
+        for (&a, &b) in results.0.iter().zip(results.1) {
+            self.have_one_type(a, b)?;
+        }
         let mut rest = Vec::new();
         for (&a, &b) in old.inits.iter().zip(&first.inits) {
             self.have_one_type(a, b)?;
@@ -230,29 +234,26 @@ impl Proof<'_> {
                 self.new.known.insert(it, unknown);
             }
             n_done += n * new.trips;
-            if n_done == old.trips {
-                for ((&a, &b), rest) in ir.op(old.op).results.iter().zip(&results).zip(&rest) {
-                    self.have_one_type(a, b)?;
-                    let value = self.new.value(b, &mut self.work)?;
-                    let value = self.plus(&value, rest)?;
-                    self.old.known.insert(a, value);
+            // The loop of the remaining iterations, if these are not unrolled.
+            let next = self.next_loop(old, new_ops, at, n_done);
+            let Some((after, it)) = next.filter(|_| n_done < old.trips) else {
+                let mut carried = Vec::new();
+                for (&it, rest) in results.iter().zip(&rest) {
+                    let value = self.new.value(it, &mut self.work)?;
+                    carried.push(self.plus(&value, rest)?);
                 }
+                self.last_rounds(old, carried, old.trips - n_done)?;
                 break;
-            }
-            // The loop of the remaining iterations.
-            new = loop {
-                let op = *new_ops.get(at).ok_or("the iterations of a loop differ")?;
-                at += 1;
-                if let Some(it) = Counted::of(&self.new, op) {
-                    has_only_bounds(self.new.ir, op)?;
-                    break it;
-                }
-                if !is_computed(self.new.ir, op) {
-                    return Err("an op stands between the iterations of a loop".to_owned());
-                }
-                self.work.tick()?;
-                self.step(op, &feed.names)?;
             };
+            has_only_bounds(self.new.ir, it.op)?;
+            // What stands between may be needed.
+            for &op in &new_ops[at..after] {
+                self.work.tick()?;
+                if is_arithmetic(self.new.ir, op) {
+                    self.step(op, &feed.names)?;
+                }
+            }
+            (new, at) = (it, after + 1);
             if results.len() != new.inits.len() {
                 return Err("loops carry different values".to_owned());
             }
@@ -267,6 +268,41 @@ impl Proof<'_> {
         self.n_copies -= 1;
         self.found.strides.push((ir.range(old.op).start, parts));
         Ok(at)
+    }
+
+    /// The next op that is not computed, if it is a loop that goes on with the iterations of
+    /// another one.
+    fn next_loop(
+        &self,
+        old: &Counted,
+        new_ops: &[Op],
+        at: usize,
+        n_done: u64,
+    ) -> Option<(usize, Counted)> {
+        let next = new_ops.iter().skip(at).position(|&it| !is_computed(self.new.ir, it))?;
+        let it = Counted::of(&self.new, *new_ops.get(at + next)?)?;
+        (self.n_at_once(old, &it, n_done) > 0).then_some((at + next, it))
+    }
+
+    /// The results of a loop of which some iterations are left, from what it carries.
+    fn last_rounds(
+        &mut self,
+        old: &Counted,
+        carried: Vec<Rc<Polynomial>>,
+        n: u64,
+    ) -> Result<(), String> {
+        let results = self.old.ir.op(old.op).results.iter();
+        let carried = if n == 0 {
+            Some(carried)
+        } else if n <= MOST_ROUNDS {
+            let body = (&old.args[..], &old.body[..], &old.yields[..]);
+            self.old.rounds(body, carried, n, 0, &mut self.work)?
+        } else {
+            None
+        };
+        let carried = carried.ok_or("the last iterations of a loop are missing")?;
+        self.old.known.extend(results.copied().zip(carried));
+        Ok(())
     }
 
     /// Starts an iteration of a body.

@@ -118,9 +118,31 @@ impl<'a> Side<'a> {
             let value = it.value.ok_or("an operand is not defined")?;
             carried.push(self.value(value, work)?);
         }
-        for _ in 0..trips {
+        let ops: Vec<Op> = ir.block_ops(block).filter(|&it| it != end).collect();
+        let yields: Option<Vec<Value>> = ir.op(end).operands.iter().map(|it| it.value).collect();
+        let yields = yields.ok_or("an operand is not defined")?;
+        let body = (&args[..], &ops[..], &yields[..]);
+        let Some(carried) = self.rounds(body, carried, trips, depth, work)? else {
+            return Ok(None);
+        };
+        self.known.extend(data.results.iter().copied().zip(carried));
+        Ok(Some(()))
+    }
+
+    /// What the body of a loop yields after some rounds: its arguments, its ops but the last, and
+    /// what that yields. `None` if the body is not nothing but arithmetic.
+    pub(super) fn rounds(
+        &mut self,
+        (args, ops, yields): (&[Value], &[Op], &[Value]),
+        mut carried: Vec<Rc<Polynomial>>,
+        n: u64,
+        depth: usize,
+        work: &mut Work,
+    ) -> Result<Option<Vec<Rc<Polynomial>>>, String> {
+        let ir = self.ir;
+        for _ in 0..n {
             self.known.extend(args.iter().copied().zip(carried.drain(..)));
-            for it in ir.block_ops(block).filter(|&it| it != end) {
+            for &it in ops {
                 work.tick()?;
                 if is_arithmetic(ir, it) {
                     // Operands from outside may not be known yet.
@@ -134,12 +156,10 @@ impl<'a> Side<'a> {
                     return Ok(None);
                 }
             }
-            for it in &ir.op(end).operands {
-                let value = it.value.ok_or("an operand is not defined")?;
-                carried.push(self.value(value, work)?);
+            for &it in yields {
+                carried.push(self.value(it, work)?);
             }
         }
-        self.known.extend(data.results.iter().copied().zip(carried));
-        Ok(Some(()))
+        Ok(Some(carried))
     }
 }

@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use super::text::Pass;
 use crate::extract::arithmetic;
 use crate::improve::{MOST_CODE_GROWTH, SMALL};
+use crate::scale::BITS;
 use crate::write::in_front;
 
 /// A loop that can take several iterations at once.
@@ -26,8 +27,10 @@ pub(super) struct Loop {
     inits: Vec<Value>,
     index: Value,
     args: Vec<Value>,
-    /// Number of ops in the body.
+    /// Number of ops in the body, of loops within it in all iterations.
     n_ops: usize,
+    /// True if its body is nothing but arithmetic.
+    is_plain: bool,
 }
 
 impl Loop {
@@ -83,19 +86,22 @@ impl Loop {
         if rest.strip_prefix('}')?.trim() != "" {
             return None;
         }
-        let mut n_ops = 0;
         let mut is_copied = true;
+        let mut is_plain = true;
         ir.walk(region, &mut |it| {
-            n_ops += 1;
             // Encryption and decryption are not copied.
             let kind = ir.op(it).kind;
             is_copied &= !matches!(kind, OpKind::NoisyEncode | OpKind::NoisyDecode);
+            is_plain &= arithmetic(ir, it).is_some() || it == end;
             // A loop that runs long is not copied either.
             if matches!(Flow::of(ir, it), Flow::For { .. }) {
                 let trips = program.integers().trips(ir, it).count();
                 is_copied &= trips.is_some_and(|it| it < 16);
             }
         });
+        let n_ops = n_unrolled(program, region);
+        // The search unrolls it.
+        is_copied &= !is_plain || n_ops as u64 * trips > SMALL as u64;
         let args = args.to_vec();
         // With products of carried values the degree grows with each iteration.
         let mut degrees: FxHashMap<Value, u32> = args.iter().map(|&it| (it, 1)).collect();
@@ -119,30 +125,65 @@ impl Loop {
             index,
             args,
             n_ops,
+            is_plain,
         })
     }
 
-    /// Number of iterations at once: of those up to a limit the one with which the loops run the
-    /// fewest times.
-    fn n_at_once(&self, share: usize) -> u64 {
+    /// Number of iterations at once, of as many as code growth allows.
+    fn n_at_once(&self, size: Size) -> u64 {
         let n_ops = self.n_ops.max(1);
+        let share = if let Size::Share(it) = size { it } else { 1 };
         let most = (MOST_CODE_GROWTH * n_ops + SMALL) / n_ops / share;
         let most = self.trips.min(most as u64);
-        let n_runs = |it: &u64| self.trips / it + self.trips % it;
-        (1..=most).min_by_key(n_runs).unwrap_or(1)
+        match size {
+            Size::Again if !self.is_plain => 1,
+            Size::Share(_) | Size::Again => {
+                let n_runs = |it: &u64| self.trips / it + self.trips % it;
+                (1..=most).min_by_key(n_runs).unwrap_or(1)
+            }
+            Size::Period => most - most % (1 << BITS),
+        }
     }
 }
 
-/// The edits with which loops take several iterations at once: the innermost ones, as many as code
-/// growth allows, divided by a share.
-pub(super) fn strided(program: &Program, functions: &[Op], share: usize) -> Option<Vec<TextEdit>> {
+/// Number of iterations that a loop takes at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Size {
+    /// The one with which loops run the fewest times, within a part of the code growth.
+    Share(usize),
+    /// A multiple of the number of times after which a term that is added vanishes.
+    Period,
+    /// The one with which loops of nothing but arithmetic run the fewest times.
+    Again,
+}
+
+/// Number of ops in a region, of loops within it in all iterations.
+fn n_unrolled(program: &Program, region: Region) -> usize {
+    let ir = program.ir();
+    let mut n: usize = 0;
+    let mut stack: Vec<(Op, usize)> = ir.items(region).map(|it| (it, 1)).collect();
+    while let Some((op, by)) = stack.pop() {
+        n = n.saturating_add(by);
+        let trips = match Flow::of(ir, op) {
+            Flow::For { .. } => program.integers().trips(ir, op).count().unwrap_or(1),
+            _ => 1,
+        };
+        let by = by.saturating_mul(usize::try_from(trips).unwrap_or(usize::MAX));
+        let inner = ir.op(op).regions.iter().flat_map(|it| ir.items(it.1));
+        stack.extend(inner.map(|it| (it, by)));
+    }
+    n
+}
+
+/// The edits with which the innermost loops take several iterations at once.
+pub(super) fn strided(program: &Program, functions: &[Op], size: Size) -> Option<Vec<TextEdit>> {
     let mut pass = Pass::new(program);
     for &function in functions {
         let mut done: Vec<Op> = Vec::new();
         for op in pass.within(function).into_iter().rev() {
             let is_inner = !done.iter().any(|&it| pass.ir.is_within(it, op));
             let Some(it) = Loop::of(program, op).filter(|_| is_inner) else { continue };
-            let n = it.n_at_once(share);
+            let n = it.n_at_once(size);
             if n > 1 {
                 pass.stride(&it, n);
                 done.push(op);
@@ -288,10 +329,11 @@ impl Pass<'_> {
             }
             let text = TextEdit::apply_all(&edits, &source.slice(start..end.start));
             let text = text.trim_end();
-            if !text.is_empty() && !text.starts_with('\n') {
-                out += &format!("\n{indent}");
+            if copy == 0 && text.starts_with('\n') {
+                out += text;
+            } else if !text.is_empty() {
+                out += &format!("\n{indent}{}", text.trim_start());
             }
-            out += if text.starts_with('\n') { text } else { text.trim_start() };
             let text = |it: Value| now.get(&it).cloned().unwrap_or_else(|| ir.value_text(it));
             let yielded = ir.op(of.end).operands.iter().filter_map(|it| it.value);
             let carried: Vec<String> = yielded.map(text).collect();
