@@ -125,7 +125,7 @@ struct Feed {
     names: FxHashMap<String, Value>,
 }
 
-impl<'a> Proof<'a> {
+impl Proof<'_> {
     /// The regions of two ops.
     fn regions(&mut self, old: Op, new: Op, depth: usize) -> Result<(), String> {
         let (old_regions, new_regions) =

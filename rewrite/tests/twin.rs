@@ -157,7 +157,7 @@ fn run_block(
         let all =
             |env: &FxHashMap<Value, i64>| (0..data.operands.len()).map(|it| of(it, env)).collect();
         let results = match data.kind {
-            OpKind::NoisyAdd => vec![of(0, env) + of(1, env)],
+            OpKind::NoisyAdd | OpKind::ArithAddi => vec![of(0, env) + of(1, env)],
             OpKind::NoisySub => vec![of(0, env) - of(1, env)],
             OpKind::NoisyMul => vec![of(0, env) * of(1, env)],
             OpKind::NoisyEncode | OpKind::NoisyReduceNoise => vec![of(0, env)],
@@ -165,7 +165,6 @@ fn run_block(
                 let attr = ir.attr(op, "value").expect("a constant has a value");
                 vec![ir.interner.int_value(attr).expect("of an integer") as i64]
             }
-            OpKind::ArithAddi => vec![of(0, env) + of(1, env)],
             OpKind::AffineApply => {
                 let map = ir.interner.affine(ir.attr(op, "map").expect("it has a map"));
                 let input = |_| Some(i128::from(of(0, env)));

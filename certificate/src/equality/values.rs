@@ -8,7 +8,7 @@ use noisy_syntax::{Ir, Op, OpKind, Value};
 use super::integers::{self, Integer, plaintext};
 use super::loops::{Carried, Key, Loop, Meaning};
 use super::pairs::{Pairs, is_noisy};
-use super::polynomial::{Limits, Polynomial, Work};
+use super::polynomial::{Limits, MODULUS, Polynomial, Work};
 
 /// Loops within loops, at most.
 const MOST_DEPTH: usize = 60;
@@ -359,6 +359,7 @@ impl<'a> Proof<'a> {
         let is_noisy = is_noisy(new_ir, new);
         let mut factors = vec![Polynomial::number(1)];
         if is_noisy {
+            factors.push(Polynomial::number(MODULUS - 1));
             factors.extend(cases.iter().filter_map(|it| it.0.divided(&it.1)));
         }
         let is_fixed =

@@ -399,6 +399,7 @@ impl Proof<'_> {
     ) -> Option<Polynomial> {
         let mut factors = vec![Polynomial::number(1)];
         if self.is_noisy(old) {
+            factors.push(Polynomial::minus_one());
             factors.extend(yields.iter().filter_map(|it| it.0.divided(&it.1)));
         }
         for factor in factors {

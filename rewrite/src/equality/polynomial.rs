@@ -41,6 +41,10 @@ impl Polynomial {
         out
     }
 
+    pub(super) fn minus_one() -> Self {
+        Self::number((1 << PLAINTEXT_BITS) - 1)
+    }
+
     /// Number of monomials.
     pub(super) fn len(&self) -> usize {
         self.0.len()

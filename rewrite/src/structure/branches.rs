@@ -83,11 +83,18 @@ impl Pass<'_> {
                     None => continue,
                 },
             };
-            let rests = [less(&a, &common), less(&b, &common)];
+            let mut rests = [less(&a, &common), less(&b, &common)];
             if rests.iter().all(BTreeMap::is_empty)
                 || !is_sum && rests.iter().any(BTreeMap::is_empty)
             {
                 continue;
+            }
+            // A difference is as good as a sum.
+            let is_difference = is_sum
+                && rests.iter().flat_map(BTreeMap::values).all(|&it| it < 0)
+                && common.values().any(|&it| it > 0);
+            if is_difference {
+                rests.iter_mut().flat_map(BTreeMap::values_mut).for_each(|it| *it = -*it);
             }
             let mut zero = None;
             for (rest, &end) in rests.iter().zip(&ends) {
@@ -116,13 +123,14 @@ impl Pass<'_> {
             if is_sum && common.values().all(|&it| it < 0) {
                 let positive = common.iter().map(|(&it, n)| (it, -n)).collect();
                 let rest = self.sum(&positive, None, style, &mut lines);
-                lines.push(self.line(style, &to, "sub", &choice, &rest));
+                lines.push(style.line(&to, "sub", &choice, &rest));
             } else if is_sum {
                 let rest = self.sum(&common, None, style, &mut lines);
-                lines.push(self.line(style, &to, "add", &rest, &choice));
+                let name = if is_difference { "sub" } else { "add" };
+                lines.push(style.line(&to, name, &rest, &choice));
             } else {
                 let rest = self.product(&common, style, &mut lines);
-                lines.push(self.line(style, &to, "mul", &rest, &choice));
+                lines.push(style.line(&to, "mul", &rest, &choice));
             }
             after.extend(lines);
         }
@@ -148,20 +156,22 @@ impl Pass<'_> {
             let operand = |at: usize| self.ir.op(op?).operands.get(at)?.value;
             match kind {
                 Some(OpKind::NoisyAdd) if is_sum => {
-                    stack.extend([(operand(0)?, by), (operand(1)?, by)])
+                    stack.extend([(operand(0)?, by), (operand(1)?, by)]);
                 }
                 Some(OpKind::NoisySub) if is_sum => {
-                    stack.extend([(operand(0)?, by), (operand(1)?, -by)])
+                    stack.extend([(operand(0)?, by), (operand(1)?, -by)]);
                 }
                 Some(OpKind::NoisyMul) if !is_sum => {
-                    stack.extend([(operand(0)?, by), (operand(1)?, by)])
+                    stack.extend([(operand(0)?, by), (operand(1)?, by)]);
                 }
                 _ => *out.entry(value).or_default() += by,
             }
         }
         let half = 1 << (BITS - 1);
         if is_sum {
-            out.values_mut().for_each(|it| *it = (*it + half).rem_euclid(2 * half) - half);
+            for it in out.values_mut() {
+                *it = (*it + half).rem_euclid(2 * half) - half;
+            }
         }
         out.retain(|_, it| *it != 0);
         let n: i64 = out.values().map(|it| it.abs()).sum();
@@ -171,7 +181,16 @@ impl Pass<'_> {
     /// What two values have in common and is defined outside of an op.
     fn common(&self, a: &Parts, b: &Parts, op: Op) -> Parts {
         let mut out = Parts::new();
-        for (&value, &x) in a.iter().filter(|it| self.is_outside(*it.0, op)) {
+        // Zero, which has nothing to offer, would be found again and again.
+        let is_zero = |it: Value| {
+            let difference = self.ir.defining_op(it).map(|it| self.ir.op(it));
+            difference.is_some_and(|it| {
+                it.kind == OpKind::NoisySub
+                    && it.operands.len() == 2
+                    && it.operands[0].value == it.operands[1].value
+            })
+        };
+        for (&value, &x) in a.iter().filter(|it| self.is_outside(*it.0, op) && !is_zero(*it.0)) {
             let y = b.get(&value).copied().unwrap_or(0);
             if x.signum() == y.signum() {
                 out.insert(value, if x.abs() < y.abs() { x } else { y });
@@ -190,7 +209,7 @@ impl Pass<'_> {
         let value = quiet.or_else(|| of.keys().next().copied());
         let value = value.map_or_else(String::new, |it| self.ir.value_text(it));
         let name = self.names.fresh("zero");
-        let line = self.line(style, &name, "sub", &value, &value);
+        let line = style.line(&name, "sub", &value, &value);
         (name, line)
     }
 
@@ -213,7 +232,7 @@ impl Pass<'_> {
                             let (base, op) =
                                 if is_negative { ("difference", "sub") } else { ("sum", "add") };
                             let name = self.names.fresh(base);
-                            lines.push(self.line(style, &name, op, &before, &text));
+                            lines.push(style.line(&name, op, &before, &text));
                             name
                         }
                     });
@@ -233,7 +252,7 @@ impl Pass<'_> {
                     None => text.clone(),
                     Some(before) => {
                         let name = self.names.fresh("product");
-                        lines.push(self.line(style, &name, "mul", &before, &text));
+                        lines.push(style.line(&name, "mul", &before, &text));
                         name
                     }
                 });

@@ -1,5 +1,7 @@
 //! Arithmetic of loops that is the same in each iteration moves in front of them.
 
+use std::collections::BTreeMap;
+
 use noisy_analyses::{Program, TextEdit};
 use noisy_dataflow::flow::Flow;
 use noisy_syntax::{Name, Op, OpKind, Value};
@@ -27,7 +29,7 @@ pub(super) fn hoisted(program: &Program, functions: &[Op]) -> Option<Vec<TextEdi
         }
     }
     let mut moved: FxHashSet<Op> = FxHashSet::default();
-    let mut renamed: FxHashMap<Value, String> = FxHashMap::default();
+    let mut renamed: BTreeMap<Value, String> = BTreeMap::new();
     for of in loops {
         let Some(block) = ir.op(of).regions.first().and_then(|it| ir.only_block(it.1)) else {
             continue;
@@ -56,7 +58,7 @@ pub(super) fn hoisted(program: &Program, functions: &[Op]) -> Option<Vec<TextEdi
                 renamed.insert(result, pass.names.fresh("invariant"));
             }
             let to = renamed.get(&result).cloned().unwrap_or_else(|| ir.value_text(result));
-            lines.push(pass.line(Style::of(ir, op), &to, name, &a, &b));
+            lines.push(Style::of(ir, op).line(&to, name, &a, &b));
             pass.replace(whole(program, op), String::new());
             here.insert(op);
         }

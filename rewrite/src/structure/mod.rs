@@ -218,8 +218,7 @@ fn forms(program: &Program, places: &[usize]) -> Vec<Document> {
         return out;
     }
     // Terms of sums before factors of products, from the inside out.
-    let merged =
-        repeated(program, places, |program, functions| branches::merged(program, functions));
+    let merged = repeated(program, places, branches::merged);
     let merged = merged.map(|it| repeated(&it, places, text::without_unused).unwrap_or(it));
     let hoisted = repeated(merged.as_deref().unwrap_or(program), places, hoist::hoisted);
     let base = hoisted.or(merged);

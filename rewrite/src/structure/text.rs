@@ -45,17 +45,6 @@ impl<'a> Pass<'a> {
         out
     }
 
-    /// The text of a sum, a difference or a product.
-    pub(super) fn line(&self, like: Style, result: &str, name: &str, a: &str, b: &str) -> String {
-        let ty = "!noisy.i32";
-        match like {
-            Style::Generic => {
-                format!("{result} = \"noisy.{name}\"({a}, {b}) : ({ty}, {ty}) -> {ty}")
-            }
-            Style::Custom => format!("{result} = noisy.{name} {a}, {b} : {ty}"),
-        }
-    }
-
     /// The edits, if they can be made at once and there are any.
     pub(super) fn done(self) -> Option<Vec<TextEdit>> {
         TextEdit::in_order(self.edits).filter(|it| !it.is_empty())
@@ -72,6 +61,17 @@ pub(super) enum Style {
 impl Style {
     pub(super) fn of(ir: &Ir, op: Op) -> Self {
         if ir.op(op).form == Form::Generic { Self::Generic } else { Self::Custom }
+    }
+
+    /// The text of a sum, a difference or a product.
+    pub(super) fn line(self, result: &str, name: &str, a: &str, b: &str) -> String {
+        let ty = "!noisy.i32";
+        match self {
+            Self::Generic => {
+                format!("{result} = \"noisy.{name}\"({a}, {b}) : ({ty}, {ty}) -> {ty}")
+            }
+            Self::Custom => format!("{result} = noisy.{name} {a}, {b} : {ty}"),
+        }
     }
 }
 
