@@ -10,7 +10,7 @@
 //! *Values.* A value of type `!noisy.i32` holds an integer modulo 32. An op is *arithmetic* if it
 //! is `noisy.add`, `noisy.sub`, `noisy.mul` or `noisy.reduce_noise` on this type, without
 //! attributes: the sum, the difference, the product, or the operand itself. Other ops are
-//! *observed*.
+//! *observed*, except for integers that are constants or sums with a constant.
 //!
 //! *Pairs* (`equality/pairs.rs`). The two programs have the same observed ops in the same order, in
 //! the same blocks and regions and with the same text up to the names of operands. Only the loops
@@ -27,6 +27,24 @@
 //!
 //! *Loops* (`equality/values.rs`). A listed loop has constant bounds and a body of arithmetic and
 //! of such loops, also if nothing uses its results. It is evaluated iteration by iteration.
+//!
+//! *Strides* (`equality/pairs.rs`). A loop of the first program may be listed with loops of the
+//! second one that run its iterations, some at once. Kinds, lower bounds, steps and trip counts are
+//! constants that fit. The carried values and the induction variable of a new loop are unknowns.
+//! The old body is followed for as many iterations as the new one takes the place of, each in a
+//! *context* of its own: its observed ops are paired with those of the new body in this order, the
+//! first iteration starts with the unknowns, and each further one with what the one before yields.
+//! In the end both bodies have to yield the same. Then the claim follows by induction over the
+//! iterations. An old carried value may be the new one plus the difference of the initial values.
+//! Iterations that no loop runs are evaluated; then the body has nothing but arithmetic.
+//!
+//! *Branches* (`equality/values.rs`). The old result of a branch may be the new one times a factor
+//! and plus a term, if this holds for what each case yields. Factor and term consist of unknowns
+//! that are defined outside of the branch, so that they are the same in all cases. The factor is 1,
+//! -1, or the quotient of what a case yields by a monomial.
+//!
+//! *Integers* (`equality/integers.rs`). Constants and their sums with another integer have no
+//! effect and are compared by type and value.
 //!
 //! *Steps.* Polynomials of long programs are too long. So a file lists pairs of values, one of each
 //! program, in order. The verifier shows that the two are equal, and then gives both the same new

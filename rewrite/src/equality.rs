@@ -6,7 +6,8 @@
 //! coefficients modulo `2^5` (`equality/polynomial.rs`), and two values are equal if their
 //! polynomials are. Bodies of loops are compared once, with the carried values as unknowns: values
 //! that are equal before a round are equal after it. A loop that stands in the first program only
-//! is evaluated round by round.
+//! is evaluated round by round. Loops that take several rounds at once, and branches with other
+//! results, are compared in `equality/loops.rs`.
 //!
 //! *Chain.* Where a value of one name is shown equal in both programs, it becomes an unknown of its
 //! own, so that what is computed from it has a short polynomial. The chain of these steps is the
@@ -110,7 +111,7 @@ struct Proof<'a> {
     found: Equality,
 }
 
-/// What comes next in the first program.
+/// The next thing in the first program.
 enum Event {
     Op(Op),
     /// An iteration of the body starts.

@@ -1,9 +1,8 @@
 //! Integers that are constants, or differ from another integer by one.
 
 use noisy_syntax::affine::{Body, Expr, Operator};
-use noisy_syntax::{Def, Ir, Op, OpKind, TypeData, Value};
+use noisy_syntax::{Def, Form, Ir, Op, OpKind, TypeData, Value};
 
-use super::pairs::is_read;
 use super::polynomial::MODULUS;
 
 /// The meaning of an op that has no other effect than to define an integer.
@@ -13,6 +12,11 @@ pub(super) enum Integer {
     Constant(i128),
     /// The first operand plus a constant.
     Plus(i128),
+}
+
+/// Returns true if an op was read as a whole.
+pub(super) fn is_read(form: Form) -> bool {
+    matches!(form, Form::Generic | Form::Custom)
 }
 
 /// The meaning of an op that is `arith.constant`, `arith.addi` of a constant, or `affine.apply` of

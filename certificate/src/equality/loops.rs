@@ -2,8 +2,7 @@
 
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
-use super::integers::integer;
-use super::pairs::is_read;
+use super::integers::{integer, is_read};
 
 /// A value of one of the programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,7 +55,7 @@ pub(super) struct Carried {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meaning {
     Carried(Carried),
-    /// What the iteration before yields.
+    /// A value that the iteration before yields.
     Same(Key),
     /// An induction variable of the second program, plus a number.
     Index(Value, i128),
@@ -70,7 +69,7 @@ pub(super) enum Meaning {
 pub(super) struct Last {
     pub op: Op,
     pub n_left: u64,
-    /// What it carries before them.
+    /// The values that it carries before them.
     pub carried: Vec<Carried>,
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use noisy_syntax::{Block, Form, Ir, Op, OpKind, Region, Source, Span, Value};
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Source, Span, Value};
 
-use super::integers;
+use super::integers::{self, is_read};
 use super::loops::{Branch, Carried, Contexts, Key, Last, Loop, Meaning};
 
 /// Iterations of loops that are compared one after the other, at most.
@@ -43,10 +43,6 @@ impl Arithmetic {
     }
 }
 
-pub(super) fn is_read(form: Form) -> bool {
-    matches!(form, Form::Generic | Form::Custom)
-}
-
 pub(super) fn is_noisy(ir: &Ir, value: Value) -> bool {
     ir.interner.type_text(ir.value(value).ty) == "!noisy.i32"
 }
@@ -64,7 +60,7 @@ pub(super) struct Pairs<'a> {
     pub meanings: BTreeMap<Key, Meaning>,
     /// Values that have to be equal.
     pub uses: Vec<(Key, Key)>,
-    /// What loops carry, with the values of the first program after some iterations.
+    /// Values of the first program after some iterations, with those that the loops carry.
     pub carried: Vec<(Key, Carried)>,
     pub branches: Vec<Branch>,
     /// Loops of which the last iterations are evaluated.
@@ -83,7 +79,7 @@ pub(super) struct Pairs<'a> {
     tasks: Vec<Task>,
 }
 
-/// What is still to be compared.
+/// A part of the programs that is still to be compared.
 enum Task {
     /// Two regions; the last op of each is left out if it yields what a branch results in.
     Regions { context: u32, old: Region, new: Region, are_cases: bool },
@@ -423,7 +419,7 @@ impl<'a> Pairs<'a> {
         Ok(())
     }
 
-    /// What the cases of two branches yield.
+    /// The values that the cases of two branches yield.
     fn cases(&self, context: u32, old: Op, new: Op) -> Option<Vec<Vec<(Key, Value)>>> {
         let (a, b) = (self.old.ir().op(old), self.new.ir().op(new));
         let is_branch = matches!(a.kind, OpKind::ScfIf | OpKind::AffineIf)

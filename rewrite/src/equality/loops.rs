@@ -88,7 +88,7 @@ pub(super) struct Body {
     carried: Vec<Rc<Polynomial>>,
 }
 
-/// What a case of a branch yields before and after.
+/// The values that a case of a branch yields before and after.
 type Yields = (Polynomial, Polynomial);
 
 /// Attributes of loops that say nothing but how often they run.
@@ -246,7 +246,7 @@ impl Proof<'_> {
                 break;
             };
             has_only_bounds(self.new.ir, it.op)?;
-            // What stands between may be needed.
+            // The ops between may be needed.
             for &op in &new_ops[at..after] {
                 self.work.tick()?;
                 if is_arithmetic(self.new.ir, op) {

@@ -129,8 +129,9 @@ impl<'a> Side<'a> {
         Ok(Some(()))
     }
 
-    /// What the body of a loop yields after some rounds: its arguments, its ops but the last, and
-    /// what that yields. `None` if the body is not nothing but arithmetic.
+    /// The values that the body of a loop yields after some rounds. The body consists of its
+    /// arguments, its ops but the last, and the operands of that. `None` if it has other ops than
+    /// arithmetic.
     pub(super) fn rounds(
         &mut self,
         (args, ops, yields): (&[Value], &[Op], &[Value]),

@@ -178,7 +178,7 @@ impl Pass<'_> {
         (n <= MOST_TERMS as i64).then_some(out)
     }
 
-    /// What two values have in common and is defined outside of an op.
+    /// The parts that two values have in common and that are defined outside of an op.
     fn common(&self, a: &Parts, b: &Parts, op: Op) -> Parts {
         let mut out = Parts::new();
         // Zero, which has nothing to offer, would be found again and again.
