@@ -220,3 +220,25 @@ fn refuses_long_lists_of_iterations() {
     let is = verify(&before, &file, Limits::default()).expect_err("it is too long");
     assert!(is.contains("too many iterations"), "{is}");
 }
+
+#[test]
+fn refuses_narrow_induction_variables_and_steps_that_wrap() {
+    let program = |ty: &str, lower: &str, step: &str, upper: &str| {
+        format!(
+            "func.func @f(%a: !noisy.i32) -> !noisy.i32 {{\n  %l = arith.constant {lower} : {ty}\n  %s = arith.constant {step} : {ty}\n  %u = arith.constant {upper} : {ty}\n  %r = scf.for %i = %l to %u step %s iter_args(%w = %a) -> (!noisy.i32) {} {{\n    scf.yield %w : !noisy.i32\n  }}\n{END}",
+            if ty == "index" { String::new() } else { format!(": {ty}") }
+        )
+    };
+    let compare = |ty: &str, lower: &str, step: &str, by: u64, upper: &str| {
+        let step_by = step.parse::<u64>().expect("a number") * by;
+        let after = program(ty, lower, &step_by.to_string(), upper);
+        at_once(&program(ty, lower, step, upper), &after, by)
+    };
+    assert_eq!(compare("index", "0", "1", 100, "100"), Ok(()));
+    assert!(compare("i8", "0", "1", 100, "100").is_err());
+    assert!(compare("index", "0", "4611686018427387904", 2, "5000000000000000000").is_err());
+}
+
+fn at_once(before: &str, after: &str, n: u64) -> Result<(), String> {
+    compare(before, after, &[n])
+}

@@ -280,7 +280,9 @@ impl<'a> Pairs<'a> {
                 && old_ir.op(op).kind == new_ir.op(part).kind
                 && (lower, by(n)) == (Some(new.lower), Some(new.step))
                 && old.args.len() == new.args.len()
-                && types(old_ir, &[old.index]) == types(new_ir, &[new.index])
+                && [types(old_ir, &[old.index]), types(new_ir, &[new.index])] == [["index"]; 2]
+                && i64::try_from(new.step).is_ok()
+                && i64::try_from(new.lower).is_ok()
                 && types(old_ir, &old.args) == types(new_ir, &new.args)
                 && types(old_ir, &old.inits) == types(new_ir, &new.inits);
             let Some(done) =

@@ -130,7 +130,8 @@ impl Proof<'_> {
             && new.step % old.step == 0
             && old.args.len() == new.args.len()
             && self.old.ir.op(old.op).kind == self.new.ir.op(new.op).kind
-            && ty(&self.old, old.index) == ty(&self.new, new.index);
+            && [ty(&self.old, old.index), ty(&self.new, new.index)] == ["index"; 2]
+            && i64::try_from(new.step).is_ok();
         let n = u64::try_from(new.step / old.step).unwrap_or(0);
         let fits = n.checked_mul(new.trips).and_then(|it| it.checked_add(n_done));
         if is_next && n <= MOST_ROUNDS && fits.is_some_and(|it| it <= old.trips) { n } else { 0 }
