@@ -232,7 +232,8 @@ class Run:
                 regions.append(self.read())
                 if self.lines[self.at - 1] == "} else {":
                     regions.append(self.read())
-            result, n, name, rest = OP.match(line.replace('"noisy.reduce_noise"', "noisy.reduce_noise")).groups()
+            line = line.replace('"noisy.reduce_noise"', "noisy.reduce_noise")
+            result, n, name, rest = OP.match(line).groups()
             values = re.findall(r"%\w+(?:#\d+)?", rest)
             blocks[-1][2].append((result, int(n or 1), name, rest, values, regions))
 
@@ -343,7 +344,7 @@ def try_to_break(args):
         run, *_ = fix(args.check, after, args.time_limit, *options)
         written = after.read_text()
         counts["programs"] += 1
-        is_rewritten = "rewritten:" in run.stdout + run.stderr
+        is_rewritten = ": rewritten:" in run.stdout + run.stderr
         counts["rewritten"] += is_rewritten
         why = None
         if run.returncode not in (0, 1) or "panicked" in run.stderr:

@@ -147,7 +147,10 @@ impl<'a> Choice<'a> {
             let work = work_in(limit.saturating_sub(self.start.elapsed()));
             let n_written = |it: (&Program, Op)| n_ops(it.0, it.1);
             let most = MOST_CODE_GROWTH * n_written(pair.0) + SMALL;
-            let is_fine = growth <= self.options.growth
+            // A callee may cost less because its callers do.
+            let text = |it: (&Program, Op)| it.0.source().slice(it.0.ir().range(it.1));
+            let is_fine = text(pair.0) != text(pair.1)
+                && growth <= self.options.growth
                 && n_written(pair.1) <= most
                 && is_read(program, pair.0.1)
                 && equal_within(work, pair.0, pair.1).is_ok();
