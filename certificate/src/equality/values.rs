@@ -368,7 +368,11 @@ impl<'a> Proof<'a> {
             let mut rest: Option<Polynomial> = None;
             for (old, new) in &cases {
                 let product = factor.times(new, &mut self.work)?;
-                let difference = old.minus(&product, &mut self.work)?;
+                let mut difference = old.minus(&product, &mut self.work)?;
+                if !is_fixed(&difference) {
+                    // Values of the case may cancel.
+                    difference = self.expanded(difference, &|_| true)?;
+                }
                 let is_same = match &rest {
                     None => is_fixed(&difference) && (is_noisy || difference.len() == 0),
                     Some(it) => {

@@ -410,7 +410,11 @@ impl Proof<'_> {
             let mut is_related = is_outer(&factor);
             for (left, right) in yields {
                 let product = self.work.product(&factor, right)?;
-                let difference = self.work.sum(left, &product, true)?;
+                let mut difference = self.work.sum(left, &product, true)?;
+                if !is_outer(&difference) {
+                    // Values of the case may cancel.
+                    difference = self.work.expanded(difference, Unknown(0), &self.meaning)?;
+                }
                 is_related &= match &rest {
                     None if self.is_noisy(old) => is_outer(&difference),
                     None => difference.is_zero(),
