@@ -194,15 +194,21 @@ fn repaired(
     };
     let mut options = options.clone();
     options.replace |= request.anew;
-    let saved = match (request.rewrites, &scope) {
-        (true, repair::Scope::Function(number)) => {
-            rewritten(document, *number, settings, &mut options)
+    let mut saved = None;
+    if let (true, repair::Scope::Function(number)) = (request.rewrites, &scope) {
+        saved = rewritten(document, *number, settings, &mut options);
+        if saved.is_none() {
+            let why = "no cheaper rewriting was found".to_owned();
+            let (repair, report) = (request.clone(), why.clone());
+            return Ok(Solution { repair, found: Found::Refused(why), report });
         }
-        _ => None,
-    };
+    }
     let wanted = Wanted { rules: &settings.rules, unsafe_fixes: false, placement: Some(&options) };
     let repaired = repair::repair(document, scope, &wanted).map_err(|it| it.to_string())?;
-    let report = report(&repaired);
+    let report = match &saved {
+        Some(saved) => format!("rewritten: {saved}"),
+        None => report(&repaired),
+    };
     let found = match repaired.refusal() {
         _ if saved.is_some() => Found::Fix(Fix {
             title: format!(
@@ -212,7 +218,6 @@ fn repaired(
             applicability: Applicability::Safe,
             edits: edit_between(text, document),
         }),
-        _ if request.rewrites => Found::Refused("no cheaper rewriting was found".to_owned()),
         _ if repaired.is_changed() => Found::Fix(Fix {
             title: repaired.title(),
             applicability: Applicability::Safe,
@@ -224,7 +229,7 @@ fn repaired(
     Ok(Solution { repair: request.clone(), found, report })
 }
 
-/// Rewrites a function so that it needs fewer reductions, which takes some of the time of the
+/// Rewrites a function so that it needs fewer reductions, which takes most of the time of the
 /// options. Returns what that saves, in words.
 fn rewritten(
     document: &mut Document,
@@ -234,17 +239,15 @@ fn rewritten(
 ) -> Option<String> {
     let start = Instant::now();
     let function = *document.ir().functions().get(number)?;
-    let mut placing = options.clone();
-    let most = settings.rewrite.time_limit.duration();
-    placing.limits.time = placing.limits.time.map(|it| it.mul_f64(0.8).min(most));
-    let growth = settings.rewrite.growth.factor();
-    let wanted = noisy_rewrite::Options { placing, growth, keeps_structure: false };
+    let (time, growth) = (settings.rewrite.time_limit.duration(), settings.rewrite.growth.factor());
+    let placing = options.clone();
+    let wanted = noisy_rewrite::Options { placing, time, growth, keeps_structure: false };
     let rewritten = noisy_rewrite::rewrite(document, &[function], &wanted)?;
     let saving = rewritten.savings.first()?;
     let bound = if saving.is_least() { ", the least" } else { "" };
     let saved = format!("{} reductions to {}{bound}", saving.before, saving.after);
     *document = rewritten.document;
-    options.limits.time = options.limits.time.map(|it| it.saturating_sub(start.elapsed()));
+    options.limits.time = options.limits.time.map(|it| noisy_rewrite::time_left(it, start));
     Some(saved)
 }
 

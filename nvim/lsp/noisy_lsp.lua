@@ -16,7 +16,17 @@ return {
   -- An empty table is a list in JSON; what is not set here is decided by noisy.toml or the default.
   settings = { noisy = vim.empty_dict() },
   -- The menu shows what is refused, with the reason; who chooses it is told the reason, and nothing changes.
-  capabilities = { textDocument = { codeAction = { disabledSupport = true } } },
+  -- A rewriting is an edit of the server, which `apply` below shows before it is made.
+  capabilities = {
+    textDocument = { codeAction = { disabledSupport = true } },
+    workspace = { workspaceEdit = { documentChanges = true, changeAnnotationSupport = vim.empty_dict() } },
+    experimental = { confirmsEdits = true },
+  },
+  handlers = {
+    ['workspace/applyEdit'] = function(...)
+      return require('noisy').apply(...)
+    end,
+  },
   -- What the server offers is decided before Neovim sends settings.
   before_init = function(params, config)
     local noisy = (config.settings or {}).noisy or vim.empty_dict()

@@ -17,12 +17,11 @@
 
 mod loops;
 mod ops;
-mod polynomial;
+pub(crate) mod polynomial;
 mod side;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::time::Duration;
 
 use noisy_analyses::Program;
 use noisy_syntax::{Block, Form, Op, OpKind, Region, Value};
@@ -38,20 +37,6 @@ const MOST_DEPTH: usize = 100;
 
 /// Rounds of loops that are evaluated, at most.
 const MOST_ROUNDS: u64 = 100_000;
-
-/// Products of monomials that a proof computes, at most.
-const MOST_WORK: u64 = 10_000_000;
-
-/// Products of monomials that a proof computes within a second, at least.
-const SPEED: f64 = 500_000.0;
-
-/// Products of monomials that any proof may compute.
-const LEAST_WORK: u64 = 200_000;
-
-/// Products of monomials that a proof computes in some time.
-pub(crate) fn work_in(time: Duration) -> u64 {
-    ((time.as_secs_f64() * SPEED) as u64).clamp(LEAST_WORK, MOST_WORK)
-}
 
 /// A proof that two functions compute the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,21 +61,21 @@ pub struct Equality {
 ///
 /// The first thing that could not be shown.
 pub fn equal(old: (&Program, Op), new: (&Program, Op)) -> Result<Equality, String> {
-    equal_within(MOST_WORK, old, new)
+    equal_unless(old, new, &|| false)
 }
 
-/// Shows that two functions compute the same, with limited work.
-pub(crate) fn equal_within(
-    work: u64,
+/// [`equal`], unless it is told to stop before.
+pub(crate) fn equal_unless(
     old: (&Program, Op),
     new: (&Program, Op),
+    stop: &dyn Fn() -> bool,
 ) -> Result<Equality, String> {
     let mut proof = Proof {
         old: Side::of(old.0),
         new: Side::of(new.0),
         meaning: FxHashMap::default(),
         n_copies: 0,
-        work: Work::new(work),
+        work: Work::new(stop),
         found: Equality::default(),
     };
     if skeleton(old.0, old.1) != skeleton(new.0, new.1) {
@@ -107,7 +92,7 @@ struct Proof<'a> {
     meaning: FxHashMap<Unknown, Rc<Polynomial>>,
     /// Number of loops around of which several iterations are compared with one.
     n_copies: usize,
-    work: Work,
+    work: Work<'a>,
     found: Equality,
 }
 

@@ -1,12 +1,11 @@
 //! Rewrites programs over noisy integers into equal ones that need fewer noise reductions.
 
-mod balance;
-mod dag;
+mod bound;
+mod clock;
 mod equality;
 mod extract;
-mod factor;
 mod improve;
-mod rotate;
+mod race;
 mod scale;
 mod search;
 mod straight;
@@ -14,8 +13,7 @@ mod structure;
 mod write;
 
 pub use equality::{Equality, equal};
-pub use improve::{Options, Rewritten, Saving};
-pub use structure::rewrite;
+pub use improve::{Options, Rewritten, Saving, rewrite, time_left};
 
 #[cfg(test)]
 mod tests;

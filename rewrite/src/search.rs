@@ -4,14 +4,18 @@
 //! in them, and each way to write it is tried (`factor.rs`, `balance.rs`). Then shared values are
 //! opened where that saves reductions.
 
-use std::time::Instant;
+mod balance;
+mod dag;
+mod factor;
+mod rotate;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::balance::{Balance, Signed};
-use crate::dag::{self, Dag, Id, Node};
-use crate::factor::{self, Factoring, Way};
-use crate::rotate::rotate;
+use self::balance::{Balance, Signed};
+use self::dag::{Dag, Id, Node};
+use self::factor::{Factoring, Way};
+use self::rotate::rotate;
+use crate::clock::Clock;
 use crate::scale::Scale;
 use crate::straight::{Line, Reg, Straight};
 
@@ -41,69 +45,82 @@ pub(crate) struct Variant {
 }
 
 /// Limits of the search.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Effort {
-    /// When it ends.
-    pub end: Instant,
+    /// Tells when it ends.
+    pub clock: Clock,
     /// Operations of the result, at most.
     pub most_ops: usize,
 }
 
 /// Equal programs that seem to need fewer reductions, the best first.
-pub(crate) fn search(program: &Straight, scale: Scale, effort: Effort) -> Vec<Variant> {
-    let n_users = dag::n_users(program);
-    let mut kept: Vec<bool> = n_users.iter().map(|&it| it >= 2).collect();
-    let mut best = build(program, &kept, scale);
-    if best.n_reductions > 0 && program.lines.len() <= MOST_AT_ONCE {
-        open_shared(program, &mut kept, &mut best, scale, effort);
-    } else if best.n_reductions > 0 {
-        let (_, noise) = program.greedy(scale);
-        let n_parts = program.lines.len().div_ceil(PART);
-        for part in 0..n_parts {
-            let now = Instant::now();
-            let Some(left) = effort.end.checked_duration_since(now) else { break };
-            let range = part * PART..program.lines.len().min((part + 1) * PART);
-            let (inner, lines) = program.part(range.clone(), &noise);
-            let users = dag::n_users(&inner);
-            let mut opened: Vec<bool> = users.iter().map(|&it| it >= 2).collect();
-            let start = opened.clone();
-            let mut found = build(&inner, &opened, scale);
-            let most_ops = inner.n_live_ops() * effort.most_ops / program.n_live_ops().max(1);
-            // The remaining time at the end is for the whole.
-            let end = now + left / (n_parts - part + 1) as u32;
-            let effort = Effort { end, most_ops };
-            open_shared(&inner, &mut opened, &mut found, scale, effort);
-            for (at, reg) in range.zip(lines) {
-                if start[reg.index()] && !opened[reg.index()] {
-                    kept[at] = false;
-                }
-            }
-        }
-        let found = build(program, &kept, scale);
-        let fits = found.n_ops <= effort.most_ops.max(best.n_ops);
-        if fits && (found.n_reductions, found.n_ops) < (best.n_reductions, best.n_ops) {
-            best = found;
-        }
-    }
-    let mut out = vec![best];
-    let itself = || {
-        let same = (0..program.lines.len() as u32).map(|it| Some(Reg(it))).collect();
-        (program.clone(), same)
+pub(crate) fn search(program: &Straight, scale: Scale, effort: &Effort) -> Vec<Variant> {
+    let itself = Variant {
+        same: (0..program.lines.len() as u32).map(|it| Some(Reg(it))).collect(),
+        n_reductions: program.greedy_reductions(scale),
+        n_ops: program.n_live_ops(),
+        program: program.clone(),
     };
-    let (best_program, best_same) = (out[0].program.clone(), out[0].same.clone());
-    for (base, same) in [(best_program, best_same), itself()] {
-        let n_before = base.n_live_ops();
-        let (rotated, moved) = rotate(&base, scale, effort.most_ops.saturating_sub(n_before));
-        let same = same.into_iter().map(|it: Option<Reg>| moved[it?.index()]).collect();
-        let n_ops = rotated.n_live_ops();
-        let n_reductions = rotated.greedy_reductions(scale);
-        if n_ops <= effort.most_ops {
-            out.push(Variant { program: rotated, same, n_reductions, n_ops });
-        }
-    }
+    let mut out: Vec<Variant> = written_anew(program, scale, effort).into_iter().collect();
+    let bases = out.first().cloned().into_iter().chain([itself]);
+    let rotated = bases.map(|base| {
+        let most = effort.most_ops.saturating_sub(base.n_ops);
+        let (program, moved) = rotate(&base.program, scale, most);
+        let same = base.same.into_iter().map(|it| moved[it?.index()]).collect();
+        let (n_reductions, n_ops) = (program.greedy_reductions(scale), program.n_live_ops());
+        Variant { program, same, n_reductions, n_ops }
+    });
+    out.extend(rotated);
     out.retain(|it| it.n_ops <= effort.most_ops);
     out.sort_by_key(|it| (it.n_reductions, it.n_ops));
     out
+}
+
+/// The program with each shared value written in the best way found; `None` if the time is over
+/// before.
+fn written_anew(program: &Straight, scale: Scale, effort: &Effort) -> Option<Variant> {
+    let clock = &effort.clock;
+    let mut kept: Vec<bool> = dag::n_users(program).iter().map(|&it| it >= 2).collect();
+    let before = clock.left();
+    let mut best = build(program, &kept, scale, clock)?;
+    if best.n_reductions == 0 {
+        return Some(best);
+    }
+    if program.lines.len() <= MOST_AT_ONCE {
+        open_shared(program, &mut kept, &mut best, scale, effort);
+        return Some(best);
+    }
+    // The whole is built once more at the end.
+    let last = before.saturating_sub(clock.left()).mul_f64(1.5);
+    let parts_clock = clock.at_most(clock.left().saturating_sub(last));
+    let (_, noise) = program.greedy(scale);
+    let n_parts = program.lines.len().div_ceil(PART);
+    for part in 0..n_parts {
+        let clock = parts_clock.part(1.0 / (n_parts - part) as f64);
+        if clock.is_over() {
+            break;
+        }
+        let range = part * PART..program.lines.len().min((part + 1) * PART);
+        let (inner, lines) = program.part(range.clone(), &noise);
+        let users = dag::n_users(&inner);
+        let mut opened: Vec<bool> = users.iter().map(|&it| it >= 2).collect();
+        let start = opened.clone();
+        let Some(mut found) = build(&inner, &opened, scale, &clock) else { break };
+        let most_ops = inner.n_live_ops() * effort.most_ops / program.n_live_ops().max(1);
+        open_shared(&inner, &mut opened, &mut found, scale, &Effort { clock, most_ops });
+        for (at, reg) in range.zip(lines) {
+            if start[reg.index()] && !opened[reg.index()] {
+                kept[at] = false;
+            }
+        }
+    }
+    if let Some(found) = build(program, &kept, scale, clock)
+        && found.n_ops <= effort.most_ops.max(best.n_ops)
+        && (found.n_reductions, found.n_ops) < (best.n_reductions, best.n_ops)
+    {
+        best = found;
+    }
+    Some(best)
 }
 
 /// Opens values that several computations share, where that saves reductions.
@@ -112,7 +129,7 @@ fn open_shared(
     kept: &mut [bool],
     best: &mut Variant,
     scale: Scale,
-    effort: Effort,
+    effort: &Effort,
 ) {
     // Those with the fewest users first.
     let n_users = dag::n_users(program);
@@ -124,11 +141,14 @@ fn open_shared(
     for _ in 0..MOST_ROUNDS {
         let before = best.n_reductions;
         for &at in &order {
-            if Instant::now() >= effort.end || best.n_reductions == 0 {
+            if best.n_reductions == 0 {
                 return;
             }
             kept[at] = !kept[at];
-            let trial = build(program, kept, scale);
+            let Some(trial) = build(program, kept, scale, &effort.clock) else {
+                kept[at] = !kept[at];
+                return;
+            };
             let fits = trial.n_ops <= effort.most_ops.max(best.n_ops);
             if fits && (trial.n_reductions, trial.n_ops) < (best.n_reductions, best.n_ops) {
                 *best = trial;
@@ -143,8 +163,8 @@ fn open_shared(
 }
 
 /// A program in which some values are computed once for all of their users and everything else is
-/// written in the best way found.
-fn build(program: &Straight, kept: &[bool], scale: Scale) -> Variant {
+/// written in the best way found; `None` if the time is over before.
+fn build(program: &Straight, kept: &[bool], scale: Scale, clock: &Clock) -> Option<Variant> {
     let mut dag = Dag::new(scale.mask);
     let ids = dag::of(program, kept, &mut dag);
     let mut first: FxHashMap<Id, Reg> = FxHashMap::default();
@@ -183,6 +203,9 @@ fn build(program: &Straight, kept: &[bool], scale: Scale) -> Variant {
         balance.set(id, Signed { reg, is_negative: false });
     }
     for &cone in &cones {
+        if clock.is_over() {
+            return None;
+        }
         let Some(&root) = first.get(&cone) else { continue };
         let context =
             Cone { program, ids: &ids, id: cone, root, is_factor: in_product[cone.index()] };
@@ -203,7 +226,7 @@ fn build(program: &Straight, kept: &[bool], scale: Scale) -> Variant {
     }
     let out = balance.finish(regs);
     let (n_reductions, n_ops) = (out.greedy_reductions(scale), out.n_live_ops());
-    Variant { program: out, same, n_reductions, n_ops }
+    Some(Variant { program: out, same, n_reductions, n_ops })
 }
 
 /// A value that is computed for several users, and what it is made of.

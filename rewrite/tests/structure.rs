@@ -41,9 +41,10 @@ fn rewritten(text: &str) -> (f64, f64, String) {
     let before = Document::new(text);
     assert!(before.source().problems().is_empty(), "{text}");
     let functions = before.ir().functions();
-    let limits = PlacingLimits { time: Some(Duration::from_secs(20)), ..PlacingLimits::default() };
+    let time = Duration::from_secs(20);
+    let limits = PlacingLimits { time: Some(time), ..PlacingLimits::default() };
     let placing = Placing { limits, ..Placing::default() };
-    let options = Options { placing, growth: 1.5, keeps_structure: false };
+    let options = Options { placing, time, growth: 1.5, keeps_structure: false };
     let after = rewrite(&before, &functions, &options).expect("it is rewritten");
     let written = after.document.source().text().to_string();
     let proofs = || after.savings.iter().map(|it| &it.equality);

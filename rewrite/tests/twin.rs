@@ -1,6 +1,7 @@
 //! Random programs compute the same after rewriting, and need no more reductions: both are run by
 //! an interpreter that shares nothing with the search or the proof.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use noisy_analyses::{Document, Options as Placing, Program};
@@ -220,12 +221,11 @@ fn operand(ir: &Ir, op: Op, at: usize) -> Value {
 }
 
 fn options() -> Options {
-    let limits = Limits { time: Some(Duration::from_millis(100)), ..Limits::default() };
-    Options {
-        placing: Placing { limits, ..Placing::default() },
-        growth: 1.5,
-        keeps_structure: false,
-    }
+    let time = Duration::from_millis(100);
+    let limits = Limits { time: Some(time), ..Limits::default() };
+    let cache = Some(Arc::default());
+    let placing = Placing { limits, cache, ..Placing::default() };
+    Options { placing, time, growth: 1.5, keeps_structure: false }
 }
 
 #[test]

@@ -155,7 +155,7 @@ impl Placement {
 pub struct Rewrite {
     /// Before fixing, rewrite programs into equal ones that need fewer `reduce_noise`.
     pub enabled: bool,
-    /// Seconds that rewriting may take, within the time limit of the placement.
+    /// Seconds of the search for rewritings, at most half of the time limit of the placement.
     pub time_limit: Seconds,
     /// Limit on the executed operations of a rewritten function, relative to the original.
     pub growth: Growth,

@@ -99,6 +99,11 @@ impl Watch {
     pub fn new(tell: impl Fn(Standing) + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }
+
+    /// Tells the progress.
+    pub fn tell(&self, standing: Standing) {
+        (self.0)(standing);
+    }
 }
 
 impl fmt::Debug for Watch {
@@ -195,6 +200,13 @@ impl Fixed {
 pub struct Price {
     units: u64,
     unit: u64,
+}
+
+impl Price {
+    /// The number of executions.
+    pub fn executions(self) -> f64 {
+        self.units as f64 / self.unit.max(1) as f64
+    }
 }
 
 impl fmt::Display for Price {

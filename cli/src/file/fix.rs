@@ -122,7 +122,7 @@ pub(crate) fn fix(
     let start = Instant::now();
     let rewriting = rewrite(document, settings, options);
     let mut options = options.clone();
-    options.limits.time = options.limits.time.map(|it| it.saturating_sub(start.elapsed()));
+    options.limits.time = options.limits.time.map(|it| noisy_rewrite::time_left(it, start));
     let options = &options;
     let wanted = Wanted { rules: &settings.rules, unsafe_fixes, placement: Some(options) };
     let repaired = repair::repair(document, Scope::File, &wanted);
@@ -157,11 +157,9 @@ fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> R
     if !settings.rewrite.enabled {
         return out;
     }
-    let mut placing = options.clone();
-    let most = settings.rewrite.time_limit.duration();
-    placing.limits.time = Some(placing.limits.time.map_or(most, |it| it.mul_f64(0.8).min(most)));
-    let growth = settings.rewrite.growth.factor();
-    let wanted = noisy_rewrite::Options { placing, growth, keeps_structure: false };
+    let (time, growth) = (settings.rewrite.time_limit.duration(), settings.rewrite.growth.factor());
+    let placing = options.clone();
+    let wanted = noisy_rewrite::Options { placing, time, growth, keeps_structure: false };
     let functions = document.ir().functions();
     let Some(rewritten) = noisy_rewrite::rewrite(document, &functions, &wanted) else {
         return out;
@@ -184,15 +182,23 @@ fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> R
 }
 
 fn rewriting_note(saving: &Saving) -> Note {
-    let Saving { before, least_before, after, equality, .. } = saving;
-    let least = if least_before < before {
-        format!("proven lower bound {least_before}")
-    } else {
-        "proven optimal".to_owned()
+    let Saving { before, least_before, after, least_after, least, equality, .. } = saving;
+    let proven = |cost: &f64, bound: &f64| {
+        if bound < cost {
+            format!("proven lower bound {bound}")
+        } else {
+            "proven optimal".to_owned()
+        }
     };
-    let bound = if saving.is_least() { ", and no rewriting needs fewer" } else { "" };
+    let bound = if saving.is_least() {
+        "no rewriting by these laws needs fewer".to_owned()
+    } else {
+        let this = format!("{} for this rewriting only", proven(after, least_after));
+        if *least > 0.0 { format!("{this}, any needs at least {least}") } else { this }
+    };
     let text = format!(
-        "rewritten: cost {before} ({least}) to {after}{bound}; shown equal: {} steps, {} uses",
+        "rewritten: cost {before} ({}) to {after} ({bound}); shown equal: {} steps, {} uses",
+        proven(before, least_before),
         equality.steps.len(),
         equality.n_uses
     );

@@ -458,3 +458,47 @@ fn a_rewritten_program_is_verified_against_the_program_before() {
         assert!(run.code == 2 && run.err.contains("this file is not a certificate"), "{run:?}");
     }
 }
+
+/// `x` to the power of 11, one product after another.
+fn power(name: &str) -> String {
+    let products = (1..11).fold(String::new(), |text, n| {
+        let of = if n == 1 { "%x".to_owned() } else { format!("%{n}") };
+        text + &format!("  %{} = noisy.mul {of}, %x : !noisy.i32\n", n + 1)
+    });
+    let head = format!("func.func @{name}(%x: !noisy.i32) -> !noisy.i32 {{\n");
+    format!("{head}{products}  return %11 : !noisy.i32\n}}\n")
+}
+
+/// The sum of eight products, one after another.
+fn dot_product() -> String {
+    let args: Vec<String> = (0..16).map(|n| format!("%a{n}: !noisy.i32")).collect();
+    let products = (0..8).fold(String::new(), |text, n| {
+        text + &format!("  %p{n} = noisy.mul %a{}, %a{} : !noisy.i32\n", 2 * n, 2 * n + 1)
+    });
+    let sums = (1..8).fold(String::new(), |text, n| {
+        let of = if n == 1 { "%p0".to_owned() } else { format!("%s{}", n - 1) };
+        text + &format!("  %s{n} = noisy.add {of}, %p{n} : !noisy.i32\n")
+    });
+    let head = format!("func.func @f({}) -> !noisy.i32 {{\n", args.join(", "));
+    format!("{head}{products}{sums}  return %s7 : !noisy.i32\n}}\n")
+}
+
+#[test]
+fn a_rewriting_says_if_no_other_needs_fewer() {
+    let caller = "\
+func.func @g(%x: !noisy.i32) -> !noisy.i32 {
+  %r = func.call @f(%x) : (!noisy.i32) -> !noisy.i32
+  return %r : !noisy.i32
+}
+";
+    for (text, said) in [
+        (dot_product(), "to 2 (no rewriting by these laws needs fewer); shown equal"),
+        (power("f"), "to 4 (proven optimal for this rewriting only, any needs at least 3); shown"),
+        // The noise of the argument is that of the call, and both executions count.
+        (power("f") + caller, "to 8 (proven optimal for this rewriting only); shown equal"),
+    ] {
+        let folder = Folder::with(&[("a.mlir", &text)]);
+        let run = folder.run(&["--fix", "--rewrite", "--statistics", "a.mlir"]);
+        assert!(run.err.contains(said) || run.out.contains(said), "{said}: {run:?}");
+    }
+}

@@ -19,6 +19,9 @@ pub(crate) struct ClientCapabilities {
     pub tags: bool,
     /// Shows titles of edits.
     pub annotates_edits: bool,
+    /// Asks the user before it applies an edit of the server that needs to be confirmed, but not
+    /// before it applies that of an action.
+    pub confirms_edits: bool,
     /// Accepts edits of document versions.
     pub document_changes: bool,
     /// Accepts symbols as a tree.
@@ -128,6 +131,7 @@ impl ClientCapabilities {
             related_information: yes(has!(text_document.publish_diagnostics.related_information)),
             tags: has!(text_document.publish_diagnostics.tag_support).is_some(),
             annotates_edits: has!(workspace.workspace_edit.change_annotation_support).is_some(),
+            confirms_edits: has!(experimental).is_some_and(|it| it["confirmsEdits"] == true),
             document_changes: yes(has!(workspace.workspace_edit.document_changes)),
             symbol_tree: yes(has!(
                 text_document.document_symbol.hierarchical_document_symbol_support

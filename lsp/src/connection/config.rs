@@ -25,6 +25,8 @@ pub(crate) struct Config {
     pub save_wait: Duration,
     /// Show a line above each function.
     pub lenses: bool,
+    /// Search for rewritings in the background, and show above each function what they save.
+    pub rewriting_lenses: bool,
     /// Serve only noise: no syntax, name and type errors, no navigation, no symbols, no completion;
     /// for users of another server for the same files. The default is true in programs of HEIR
     /// while there is another server.
@@ -61,6 +63,7 @@ struct Placement {
 #[serde(default, rename_all = "camelCase")]
 struct CodeLens {
     enable: Option<bool>,
+    rewriting: Option<bool>,
 }
 
 #[derive(Default, Deserialize)]
@@ -93,6 +96,7 @@ impl Config {
         }
         let section = Section::deserialize(section).map_err(|error| error.to_string())?;
         let placement = section.placement.unwrap_or_default();
+        let lens = section.code_lens.unwrap_or_default();
         let mut toml = String::new();
         let mut set = |key: &str, value: &Value| {
             if !value.is_null() {
@@ -140,7 +144,8 @@ impl Config {
             save_wait: placement
                 .save_wait
                 .map_or(usual.save_wait, |it| Duration::from_millis(u64::from(it))),
-            lenses: section.code_lens.and_then(|it| it.enable).unwrap_or(usual.lenses),
+            lenses: lens.enable.unwrap_or(usual.lenses),
+            rewriting_lenses: lens.rewriting.unwrap_or(usual.rewriting_lenses),
             only_noise: section.features.as_ref().and_then(|it| it.only_noise),
             other_server: section.features.and_then(|it| it.other_server).unwrap_or_default(),
         })

@@ -27,6 +27,7 @@ use super::pool::{self, Mailbox, Messages};
 use super::search::{self, Search};
 use crate::connection::settings::Effective;
 use crate::connection::{Connection, ask, problems};
+use crate::features::write::action::RepairRequest;
 use crate::host;
 use crate::optimizer::{Solution, Solutions};
 use crate::proto;
@@ -294,10 +295,18 @@ impl Actor {
             }
             Message::Solved(version, all) => {
                 // A search in an earlier version was stopped, but may have sent its result before.
-                if version == self.version && self.search.take().is_some() {
-                    self.cache.solutions = Some(Solutions { version, all });
-                    self.end_search();
-                    ask::refresh_lenses(&self.connection);
+                if version != self.version {
+                    return;
+                }
+                let Some(search) = self.search.take() else { return };
+                match self.cache.solutions.as_mut().filter(|it| it.version == version) {
+                    Some(known) => known.all.extend(all),
+                    None => self.cache.solutions = Some(Solutions { version, all }),
+                }
+                self.end_search();
+                ask::refresh_lenses(&self.connection);
+                if !search.rewrites {
+                    self.start_rewriting();
                 }
             }
             Message::Close => {}
@@ -383,14 +392,32 @@ impl Actor {
     /// Starts a search in this version unless there is one, or there was one, or there is nothing
     /// to search for.
     fn start_search(&mut self, for_save: bool) {
-        if self.search.is_some() {
-            return;
+        match &self.search {
+            // The placements are known.
+            Some(it) if it.rewrites => return self.end_search(),
+            Some(_) => return,
+            None => {}
         }
         let wanted = self.view().and_then(|view| {
             let worth = || search::worth_solving(&view, for_save);
             catch_unwind(AssertUnwindSafe(worth)).unwrap_or_default()
         });
         let Some(repairs) = wanted else { return self.end_search() };
+        self.search_for(repairs);
+    }
+
+    /// Starts a search for rewritings, if lenses show them.
+    fn start_rewriting(&mut self) {
+        let wanted = self.view().and_then(|view| {
+            let worth = || search::worth_rewriting(&view);
+            catch_unwind(AssertUnwindSafe(worth)).ok()
+        });
+        if let Some(repairs) = wanted.filter(|it| !it.is_empty()) {
+            self.search_for(repairs);
+        }
+    }
+
+    fn search_for(&mut self, repairs: Vec<RepairRequest>) {
         let (mailbox, version) = (self.mailbox.clone(), self.version);
         let deliver = move |all| {
             mailbox.post(Message::Solved(version, all));

@@ -8,7 +8,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use noisy_analyses::Diagnostic;
+use noisy_analyses::{Diagnostic, Document};
+use noisy_syntax::Op;
 use ropey::Rope;
 use tokio::task::AbortHandle;
 
@@ -17,6 +18,7 @@ use crate::connection::Connection;
 use crate::connection::settings::Effective;
 use crate::features::find::cursor;
 use crate::features::write::action::{RepairRequest, Scope, may_be_repaired};
+use crate::features::write::refactor;
 use crate::host;
 use crate::optimizer::{self, Solution, StopOnDrop};
 use crate::proto::view::View;
@@ -32,6 +34,8 @@ const MAX_FUNCTIONS: usize = 16;
 /// A running search; dropping it stops it.
 #[derive(Debug)]
 pub(crate) struct Search {
+    /// True if it is for rewritings, which comes after that for placements.
+    pub rewrites: bool,
     task: AbortHandle,
     /// Stops the solver, which runs on a thread of its own.
     _stop: StopOnDrop,
@@ -47,6 +51,7 @@ impl Search {
         deliver: impl FnOnce(Vec<Solution>) + Send + 'static,
     ) -> Self {
         let stop = StopOnDrop::default();
+        let rewrites = repairs.iter().any(|it| it.rewrites);
         let options = optimizer::options(settings, &stop);
         let (solving, settings) = (connection.clone(), settings.clone());
         let task = connection.spawn(async move {
@@ -54,7 +59,7 @@ impl Search {
             // Whoever asks for the placement gets the error; here nobody does.
             deliver(solved.unwrap_or_default());
         });
-        Self { task: task.abort_handle(), _stop: stop }
+        Self { rewrites, task: task.abort_handle(), _stop: stop }
     }
 }
 
@@ -93,20 +98,43 @@ pub(crate) fn worth_solving(view: &View<'_>, for_save: bool) -> Option<Vec<Repai
         return None;
     }
     let mut out = vec![RepairRequest::of(Scope::File)];
+    let functions = functions(view.document, &diagnostics, |_| true);
+    out.extend(functions.into_iter().map(RepairRequest::of));
+    Some(out)
+}
+
+/// Returns the rewritings worth searching for in a document whose placements are known: those of
+/// functions over the budget, if lenses show what they save.
+pub(crate) fn worth_rewriting(view: &View<'_>) -> Vec<RepairRequest> {
+    let editor = &view.settings.editor;
+    let is_shown = editor.background && editor.lenses && editor.rewriting_lenses;
+    if !is_shown || view.document.is_of_heir() || view.text().len_bytes() > MAX_BACKGROUND {
+        return Vec::new();
+    }
+    let diagnostics = view.diagnostics();
+    let is_sound = |it| !refactor::has_error(view.document, it, &diagnostics);
+    let functions = functions(view.document, &diagnostics, is_sound);
+    functions.into_iter().map(RepairRequest::rewriting).collect()
+}
+
+/// The functions that the optimizer repairs; none if there are too many.
+fn functions(
+    document: &Document,
+    diagnostics: &[Diagnostic],
+    is_wanted: impl Fn(Op) -> bool,
+) -> Vec<Scope> {
+    let mut out = Vec::new();
     for it in diagnostics.iter().filter(|it| it.repair.is_placed()) {
-        let Some(function) = cursor::function_at(view.document.ir(), it.range.start) else {
-            continue;
-        };
-        let start = view.document.ir().range(function).start;
-        let scope = Scope::Function(start, view.document.function_name(function));
-        let repair = RepairRequest::of(scope);
-        if !out.contains(&repair) {
-            out.push(repair);
+        let function = cursor::function_at(document.ir(), it.range.start);
+        let Some(function) = function.filter(|&it| is_wanted(it)) else { continue };
+        let start = document.ir().range(function).start;
+        let scope = Scope::Function(start, document.function_name(function));
+        if !out.contains(&scope) {
+            out.push(scope);
         }
-        if out.len() > 1 + MAX_FUNCTIONS {
-            out.truncate(1);
-            break;
+        if out.len() > MAX_FUNCTIONS {
+            return Vec::new();
         }
     }
-    Some(out)
+    out
 }

@@ -111,11 +111,26 @@ pub(crate) fn action(
             let is_plain = !repair.anew && !repair.rewrites;
             let is_preferred = is_plain && matches!(repair.scope, Scope::Function(..));
             action.is_preferred = is_preferred.then_some(true);
+            // Rewritings are shown before they are applied.
+            let is_confirmed = repair.rewrites && capabilities.confirms_edits;
             match solution {
-                Some(Solution { found: Found::Fix(fix), .. }) => {
-                    action.edit = Some(workspace(view, &fix.edits));
+                Some(Solution { found: Found::Fix(fix), .. }) if !is_confirmed => {
+                    action.edit = Some(if repair.rewrites {
+                        let encoding = capabilities.encoding;
+                        let edits = edit::edits(view.text(), encoding, &fix.edits);
+                        edit::titled(
+                            view.connection,
+                            view.uri,
+                            view.version,
+                            edits,
+                            &fix.title,
+                            true,
+                        )
+                    } else {
+                        workspace(view, &fix.edits)
+                    });
                 }
-                Some(solution) => {
+                Some(solution) if !matches!(solution.found, Found::Fix(_)) => {
                     if !capabilities.disabled_actions {
                         return None;
                     }
@@ -123,9 +138,9 @@ pub(crate) fn action(
                     action.disabled =
                         Some(lsp::CodeActionDisabled { reason: solution.report.clone() });
                 }
-                None => {
+                _ => {
                     let place = place(view, repair);
-                    if capabilities.resolves_actions {
+                    if capabilities.resolves_actions && !is_confirmed {
                         action.data = serde_json::to_value(ResolveData::Place(place)).ok();
                     } else if !capabilities.applies_edits {
                         // The command would have to request the edit.

@@ -28,14 +28,15 @@ pub(crate) fn edits(text: &Rope, encoding: Encoding, edits: &[TextEdit]) -> Vec<
     edits.iter().map(edit).collect()
 }
 
-/// Edits with a title, shown by clients with a preview. None asks to be confirmed: clients leave
-/// out such edits until the user has marked each.
+/// Edits with a title, shown by clients with a preview. Clients show edits that need to be
+/// confirmed as a difference, and leave them out until the user has marked each.
 pub(crate) fn titled(
     connection: &Connection,
     uri: &lsp::Uri,
     version: i32,
     edits: Vec<lsp::TextEdit>,
     title: &str,
+    needs_confirmation: bool,
 ) -> lsp::WorkspaceEdit {
     let capabilities = connection.capabilities();
     if !(capabilities.document_changes && capabilities.annotates_edits) {
@@ -50,7 +51,7 @@ pub(crate) fn titled(
     let edits = edits.into_iter().map(annotated).collect();
     let annotation = lsp::ChangeAnnotation {
         label: title.to_owned(),
-        needs_confirmation: Some(false),
+        needs_confirmation: Some(needs_confirmation),
         description: None,
     };
     lsp::WorkspaceEdit {

@@ -89,6 +89,23 @@ pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
     lsp::CodeLens { range: view.range(&it.range), command: Some(command), data: None }
 }
 
+/// A code lens that tells what rewriting a function saves; a click rewrites it. `None` as long as
+/// that is not known, or if it saves nothing.
+pub(crate) fn rewriting_lens(view: &View<'_>, it: &Lens) -> Option<lsp::CodeLens> {
+    if !view.settings.editor.rewriting_lenses || !view.connection.capabilities().applies_edits {
+        return None;
+    }
+    let (start, name) = it.function.as_ref()?;
+    let repair = RepairRequest::rewriting(Scope::Function(*start, name.clone()));
+    let Found::Fix(fix) = &view.solution(&repair)?.found else { return None };
+    let command = lsp::Command {
+        title: uncapitalized(&fix.title),
+        command: PLACE.to_owned(),
+        arguments: Some(serde_json::to_value(place(view, &repair)).into_iter().collect()),
+    };
+    Some(lsp::CodeLens { range: view.range(&it.range), command: Some(command), data: None })
+}
+
 /// An op of `noisy/budget`.
 pub(crate) fn used(view: &View<'_>, it: Used) -> Value {
     json!({ "line": view.position(it.offset).line, "percent": it.percent })

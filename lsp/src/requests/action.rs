@@ -114,7 +114,8 @@ pub(crate) async fn resolve(
         ResolveData::Refactor { uri, version, kind, range, title } => {
             let found = refactor::edits(session, &uri, version, kind, range).await?;
             let connection = &session.connection;
-            action.edit = Some(proto::edit::titled(connection, &uri, version, found, &title));
+            action.edit =
+                Some(proto::edit::titled(connection, &uri, version, found, &title, false));
         }
         ResolveData::Schedule { uri, version, nest } => {
             let ask = move |view: &mut View<'_>| {

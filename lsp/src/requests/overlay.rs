@@ -87,6 +87,9 @@ pub(crate) async fn lenses(session: &Session, params: lsp::CodeLensParams) -> Re
         let lenses = lenses.get_or_insert_with(|| lens::Lenses::new(view.document));
         let more = lenses.step(view.document, &mut |it| {
             out.push(&proto::overlay::lens(view, &it));
+            if let Some(rewriting) = proto::overlay::rewriting_lens(view, &it) {
+                out.push(&rewriting);
+            }
         });
         (!more).then(|| out.take())
     };

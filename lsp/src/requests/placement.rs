@@ -26,7 +26,12 @@ pub(crate) async fn solve(
     let (text, version, solution) = solution(session, &document, &request).await?;
     let Found::Fix(fix) = &solution.found else { return Ok((None, solution.report)) };
     let edits = proto::edit::edits(&text, connection.capabilities().encoding, &fix.edits);
-    let edit = proto::edit::workspace(connection, &request.uri, version, edits);
+    let uri = &request.uri;
+    let edit = if request.rewrites {
+        proto::edit::titled(connection, uri, version, edits, &fix.title, true)
+    } else {
+        proto::edit::workspace(connection, uri, version, edits)
+    };
     Ok((Some(edit), solution.report))
 }
 

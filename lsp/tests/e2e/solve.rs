@@ -232,6 +232,116 @@ fn reduces_are_placed_anew() {
     assert!(client.diagnostics(URI, 2).iter().all(|it| it["severity"] != 1));
 }
 
+/// A chain of sums that needs reductions as it is, and none in a better order.
+fn long_sum() -> String {
+    let sum = |n: usize| match n {
+        0 => "%0 = noisy.add %x, %x : !noisy.i32".to_owned(),
+        _ => format!("%{n} = noisy.add %{}, %x : !noisy.i32", n - 1),
+    };
+    let ops: Vec<String> = (0..20).map(sum).collect();
+    let ops: Vec<&str> = ops.iter().map(String::as_str).collect();
+    function("f", &ops).replace("decode %x", "decode %19")
+}
+
+fn rewriting(client: &mut Client) -> Value {
+    let params = json!({
+        "range": range(21, 8, 8), "context": { "diagnostics": [], "only": ["refactor.rewrite"] },
+    });
+    let found = client.about("codeAction", URI, params);
+    let is_rewriting = |it: &&Value| it["title"].as_str().unwrap_or("").starts_with("Rewrite and");
+    let rewriting = found.as_array().and_then(|it| it.iter().find(is_rewriting));
+    rewriting.unwrap_or_else(|| panic!("{found}")).clone()
+}
+
+#[test]
+fn a_rewriting_has_to_be_confirmed_if_the_client_can_ask() {
+    for annotates in [false, true] {
+        let mut capabilities = capabilities();
+        if annotates {
+            capabilities["workspace"]["workspaceEdit"]["changeAnnotationSupport"] = json!({});
+        }
+        let (mut client, _) = Client::with(capabilities, Value::Null);
+        client.open(URI, &long_sum());
+        let action = rewriting(&mut client);
+        let resolved = client.request("codeAction/resolve", action).expect("resolved");
+        let edit = &resolved["edit"];
+        let annotation = &edit["changeAnnotations"]["noisy"];
+        assert_eq!(annotation["needsConfirmation"] == true, annotates, "{edit}");
+        let label = annotation["label"].as_str().unwrap_or_default();
+        assert_eq!(label.contains("reductions to 0"), annotates, "{edit}");
+        let fixed = apply(&long_sum(), &edit["documentChanges"][0]["edits"]);
+        assert!(!fixed.contains("reduce_noise"), "{fixed}");
+    }
+}
+
+#[test]
+fn a_client_that_confirms_edits_of_the_server_is_sent_the_rewriting() {
+    let mut capabilities = capabilities();
+    capabilities["workspace"]["workspaceEdit"]["changeAnnotationSupport"] = json!({});
+    capabilities["experimental"] = json!({ "confirmsEdits": true });
+    let (mut client, _) = Client::with(capabilities, Value::Null);
+    client.open(URI, &long_sum());
+    let action = rewriting(&mut client);
+    assert!(action.get("edit").is_none() && action.get("data").is_none(), "{action}");
+    let command = json!({
+        "command": action["command"]["command"], "arguments": action["command"]["arguments"],
+    });
+    client.request("workspace/executeCommand", command).expect("executed");
+    let asked = client.wait("an edit", |it| it["method"] == "workspace/applyEdit");
+    let edit = &asked["params"]["edit"];
+    assert_eq!(edit["changeAnnotations"]["noisy"]["needsConfirmation"], true, "{edit}");
+    client.reply(&asked, json!({ "applied": false, "failureReason": "you cancelled" }));
+    let shown = client.wait("a message", |it| it["method"] == "window/showMessage");
+    assert_eq!(shown["params"]["message"], "Nothing was inserted: you cancelled");
+}
+
+#[test]
+fn on_request_a_lens_tells_what_rewriting_saves() {
+    for (lens, n) in [(json!({}), 1), (json!({ "rewriting": true }), 2)] {
+        let mut client = client(json!({ "codeLens": lens }));
+        client.open(URI, &long_sum());
+        for _ in 0..n {
+            wait_until_solved(&mut client);
+        }
+        let found = client.about("codeLens", URI, json!({}));
+        let titles: Vec<&str> = found
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|it| it["command"]["title"].as_str())
+            .collect();
+        assert_eq!(titles.len(), n, "{found}");
+        let Some(title) = titles.get(1) else { continue };
+        let start = "rewrite and insert optimal reduce_noise (";
+        assert!(title.starts_with(start) && title.contains(" to 0"), "{title}");
+        // An edit makes it wrong.
+        client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
+        let found = client.about("codeLens", URI, json!({}));
+        assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
+    }
+}
+
+#[test]
+fn an_edit_ends_the_search_for_a_rewriting() {
+    let mut capabilities = capabilities();
+    capabilities["workspace"]["codeLens"] = json!({ "refreshSupport": true });
+    capabilities["experimental"] = json!({ "serverStatusNotification": true });
+    let options = json!({ "codeLens": { "rewriting": true }, "placement": { "timeLimit": 600 } });
+    let (mut client, _) = Client::with(capabilities, options);
+    client.open(URI, &hard(70));
+    wait_until_solved(&mut client);
+    // The search for a rewriting goes on.
+    client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
+    client.change(URI, 3, None, &function("f", &[]));
+    let start = std::time::Instant::now();
+    assert!(client.diagnostics(URI, 3).is_empty());
+    let is_quiet = |it: &Value| {
+        it["method"] == "experimental/serverStatus" && it["params"]["quiescent"] == true
+    };
+    client.wait("the end of the search", is_quiet);
+    assert!(start.elapsed() < PATIENCE / 2, "{:?}", start.elapsed());
+}
+
 /// A program that no solver finishes with soon: many multiplications of what came before.
 fn hard(n: usize) -> String {
     let mut ops = Vec::new();

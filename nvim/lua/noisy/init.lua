@@ -81,6 +81,47 @@ local function execute(command, arguments, take)
   end)
 end
 
+--- Shows what an edit changes, and asks whether to make it.
+---@param edit lsp.WorkspaceEdit
+---@param question string
+---@param encoding 'utf-8'|'utf-16'|'utf-32'
+---@return boolean
+local function is_confirmed(edit, question, encoding)
+  local text = {}
+  for _, change in ipairs(edit.documentChanges or {}) do
+    local buffer = vim.uri_to_bufnr(change.textDocument.uri)
+    vim.fn.bufload(buffer)
+    local before = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
+    local copy = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_lines(copy, 0, -1, false, before)
+    vim.lsp.util.apply_text_edits(vim.deepcopy(change.edits), copy, encoding)
+    local after = vim.api.nvim_buf_get_lines(copy, 0, -1, false)
+    vim.api.nvim_buf_delete(copy, { force = true })
+    local diff = vim.diff(table.concat(before, '\n') .. '\n', table.concat(after, '\n') .. '\n')
+    vim.list_extend(text, vim.split(diff --[[@as string]], '\n', { trimempty = true }))
+  end
+  vim.cmd.new()
+  local shown = vim.api.nvim_get_current_buf()
+  vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile, vim.bo.filetype = 'nofile', 'wipe', false, 'diff'
+  vim.api.nvim_buf_set_lines(shown, 0, -1, false, text)
+  vim.cmd.redraw()
+  local answer = vim.fn.confirm(question .. '?', '&Apply\n&Cancel', 1)
+  vim.api.nvim_buf_delete(shown, { force = true })
+  return answer == 1
+end
+
+--- Applies an edit of the server; one that needs to be confirmed is shown before.
+---@type lsp.Handler
+function M.apply(problem, params, context)
+  local asking = assert(vim.lsp.get_client_by_id(context.client_id))
+  for _, it in pairs(params.edit.changeAnnotations or {}) do
+    if it.needsConfirmation and not is_confirmed(params.edit, it.label, asking.offset_encoding) then
+      return { applied = false, failureReason = 'you cancelled' }
+    end
+  end
+  return vim.lsp.handlers['workspace/applyEdit'](problem, params, context)
+end
+
 function M.fix()
   execute('noisy.insertReduceNoise', { { uri = vim.uri_from_bufnr(0) } }, function() end)
 end

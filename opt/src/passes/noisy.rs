@@ -8,6 +8,7 @@
 mod adopt;
 mod follow;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use noisy_analyses::{Options as Placing, Program, Verdict, insert_reduces};
@@ -105,11 +106,13 @@ fn run_rewrite(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Fa
     let (Some(seconds), Some(growth)) = (number("time-limit"), number("growth")) else {
         return Err(Failure(Some("time-limit and growth are numbers, 0 or more".to_owned())));
     };
-    let time = Some(Duration::from_secs(u64::from(seconds)));
-    let placing = Placing { limits: Limits { time, ..Limits::default() }, ..Placing::default() };
+    let time = Duration::from_secs(u64::from(seconds));
+    let limits = Limits { time: Some(time), ..Limits::default() };
+    let cache = Some(Arc::default());
+    let placing = Placing { limits, cache, ..Placing::default() };
     // Only arithmetic is taken over into the program.
     let growth = f64::from(growth) / 100.0;
-    let wanted = noisy_rewrite::Options { placing, growth, keeps_structure: true };
+    let wanted = noisy_rewrite::Options { placing, time, growth, keeps_structure: true };
     let program = Program::new(&print::generic(cx.ir));
     let (ours, theirs) = (cx.ir.functions(), program.ir().functions());
     if ours.len() != theirs.len() {

@@ -18,6 +18,9 @@ pub struct Limits {
     pub work: Option<u64>,
     /// Another thread sets this to true to end the run early with the best answer so far.
     pub cancel: Option<Arc<AtomicBool>>,
+    /// While another thread keeps this true, a run under a time limit takes one thread: proofs
+    /// beside the search wait.
+    pub is_narrow: Option<Arc<AtomicBool>>,
     /// The steps that are on.
     pub steps: Steps,
 }
@@ -29,6 +32,7 @@ impl Default for Limits {
             time: Some(Duration::from_secs(10)),
             work: None,
             cancel: None,
+            is_narrow: None,
             steps: Steps::default(),
         }
     }
@@ -158,6 +162,7 @@ pub(crate) struct Clock {
     start: Instant,
     pub(crate) end: Option<Instant>,
     cancel: Option<Arc<AtomicBool>>,
+    is_narrow: Option<Arc<AtomicBool>>,
 }
 
 impl Clock {
@@ -165,7 +170,13 @@ impl Clock {
         let start = Instant::now();
         // A moment too far in the future to be represented is no limit.
         let end = limits.time.and_then(|time| start.checked_add(time));
-        Clock { start, end, cancel: limits.cancel.clone() }
+        let (cancel, is_narrow) = (limits.cancel.clone(), limits.is_narrow.clone());
+        Clock { start, end, cancel, is_narrow }
+    }
+
+    /// Returns true if proofs beside the search have to wait.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.is_narrow.as_ref().is_some_and(|it| it.load(Ordering::Relaxed))
     }
 
     pub(crate) fn elapsed(&self) -> Duration {

@@ -342,6 +342,22 @@ fn answers_legally_after_a_cancellation_at_any_time() {
 }
 
 #[test]
+fn proves_nothing_beside_the_search_while_it_is_narrow() {
+    let instance = window_program(&mut Random::new(13), 600);
+    let bound = |is_narrow| {
+        let limits = Limits {
+            time: Some(Duration::from_secs(2)),
+            is_narrow: Some(Arc::new(AtomicBool::new(is_narrow))),
+            ..Limits::default()
+        };
+        let placement = place(&instance, &limits).unwrap();
+        check_laws(&instance, &placement);
+        placement.lower_bound
+    };
+    assert!(bound(true) < bound(false));
+}
+
+#[test]
 fn answers_legally_after_an_interruption_at_any_step() {
     let mut random = Random::new(18);
     for _ in 0..60 {

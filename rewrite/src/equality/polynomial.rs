@@ -7,35 +7,38 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 /// Bits of a plaintext: coefficients are integers modulo a power of two.
-pub(super) const PLAINTEXT_BITS: u32 = 5;
+pub(crate) const PLAINTEXT_BITS: u32 = 5;
 
 /// Monomials of a polynomial, at most.
 const MOST_MONOMIALS: usize = 20_000;
+
+/// Products of monomials that a proof computes, at most.
+const MOST_WORK: u64 = 10_000_000;
 
 /// The largest exponent.
 const MOST_EXPONENT: u32 = 1 << 20;
 
 /// A value that nothing is known of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Unknown(pub(super) u32);
+pub(crate) struct Unknown(pub(crate) u32);
 
 /// Unknowns with exponents, by unknown.
 type Powers = Box<[(Unknown, u32)]>;
 
 /// A polynomial.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Polynomial(BTreeMap<Powers, u64>);
+pub(crate) struct Polynomial(BTreeMap<Powers, u64>);
 
 fn modulo(number: u64) -> u64 {
     number % (1 << PLAINTEXT_BITS)
 }
 
 impl Polynomial {
-    pub(super) fn of(unknown: Unknown) -> Self {
+    pub(crate) fn of(unknown: Unknown) -> Self {
         Self([(vec![(unknown, 1)].into_boxed_slice(), 1)].into())
     }
 
-    pub(super) fn number(number: u64) -> Self {
+    pub(crate) fn number(number: u64) -> Self {
         let mut out = Self::default();
         out.add(Box::default(), number);
         out
@@ -46,7 +49,7 @@ impl Polynomial {
     }
 
     /// Number of monomials.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
@@ -85,8 +88,13 @@ impl Polynomial {
         Some(out)
     }
 
+    /// The monomials, as powers of unknowns, and their coefficients.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = (&[(Unknown, u32)], u64)> {
+        self.0.iter().map(|it| (&**it.0, *it.1))
+    }
+
     /// The largest number of factors of a monomial.
-    pub(super) fn degree(&self) -> u32 {
+    pub(crate) fn degree(&self) -> u32 {
         self.0.keys().map(|it| it.iter().map(|it| it.1).sum()).max().unwrap_or(0)
     }
 
@@ -101,9 +109,12 @@ impl Polynomial {
 }
 
 /// The work that is left for a proof, and the unknowns that it has named.
-#[derive(Debug)]
-pub(super) struct Work {
+pub(crate) struct Work<'a> {
     left: u64,
+    /// Asked now and then; true ends the proof.
+    stop: &'a dyn Fn() -> bool,
+    /// Work until the next time it is asked.
+    until_asked: u64,
     n_unknowns: u32,
     /// The unknowns that are integers: constants by type and number, and sums of an unknown and a
     /// number.
@@ -113,10 +124,15 @@ pub(super) struct Work {
     parts: FxHashMap<Unknown, (Unknown, i128)>,
 }
 
-impl Work {
-    pub(super) fn new(most: u64) -> Self {
+/// Work between two looks at the clock.
+const MOST_UNASKED: u64 = 2000;
+
+impl<'a> Work<'a> {
+    pub(crate) fn new(stop: &'a dyn Fn() -> bool) -> Self {
         Self {
-            left: most,
+            left: MOST_WORK,
+            stop,
+            until_asked: MOST_UNASKED,
             n_unknowns: 0,
             constants: FxHashMap::default(),
             sums: FxHashMap::default(),
@@ -158,16 +174,25 @@ impl Work {
     }
 
     /// Counts an op.
-    pub(super) fn tick(&mut self) -> Result<(), String> {
+    pub(crate) fn tick(&mut self) -> Result<(), String> {
         self.spend(1).ok_or_else(|| "the proof takes too long".to_owned())
     }
 
     fn spend(&mut self, n: usize) -> Option<()> {
         self.left = self.left.checked_sub(n as u64)?;
+        if self.until_asked > n as u64 {
+            self.until_asked -= n as u64;
+            return Some(());
+        }
+        self.until_asked = MOST_UNASKED;
+        if (self.stop)() {
+            self.left = 0;
+            return None;
+        }
         Some(())
     }
 
-    pub(super) fn sum(
+    pub(crate) fn sum(
         &mut self,
         a: &Polynomial,
         b: &Polynomial,
@@ -182,7 +207,7 @@ impl Work {
         (out.len() <= MOST_MONOMIALS).then_some(out)
     }
 
-    pub(super) fn product(&mut self, a: &Polynomial, b: &Polynomial) -> Option<Polynomial> {
+    pub(crate) fn product(&mut self, a: &Polynomial, b: &Polynomial) -> Option<Polynomial> {
         let mut out = Polynomial::default();
         for (left, x) in &a.0 {
             self.spend(b.len())?;
@@ -199,7 +224,7 @@ impl Work {
     /// True if two polynomials are shown equal: in their difference, unknowns that stand for others
     /// are replaced by these, the latest first, until nothing is left. Most cancels long before all
     /// are.
-    pub(super) fn are_equal(
+    pub(crate) fn are_equal(
         &mut self,
         a: &Polynomial,
         b: &Polynomial,

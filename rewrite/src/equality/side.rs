@@ -27,7 +27,7 @@ impl<'a> Side<'a> {
     pub(super) fn value(
         &mut self,
         value: Value,
-        work: &mut Work,
+        work: &mut Work<'_>,
     ) -> Result<Rc<Polynomial>, String> {
         let mut stack = vec![value];
         while let Some(&at) = stack.last() {
@@ -55,7 +55,7 @@ impl<'a> Side<'a> {
     }
 
     /// The polynomial of an arithmetic op whose operands are known.
-    fn computed(&self, op: Op, work: &mut Work) -> Result<Rc<Polynomial>, String> {
+    fn computed(&self, op: Op, work: &mut Work<'_>) -> Result<Rc<Polynomial>, String> {
         let operand = |at: usize| {
             let value = self.ir.op(op).operands.get(at).and_then(|it| it.value);
             value.and_then(|it| self.known.get(&it)).ok_or("an operand is unknown")
@@ -92,7 +92,7 @@ impl<'a> Side<'a> {
         &mut self,
         op: Op,
         depth: usize,
-        work: &mut Work,
+        work: &mut Work<'_>,
     ) -> Result<Option<()>, String> {
         let ir = self.ir;
         let data = ir.op(op);
@@ -138,7 +138,7 @@ impl<'a> Side<'a> {
         mut carried: Vec<Rc<Polynomial>>,
         n: u64,
         depth: usize,
-        work: &mut Work,
+        work: &mut Work<'_>,
     ) -> Result<Option<Vec<Rc<Polynomial>>>, String> {
         let ir = self.ir;
         for _ in 0..n {

@@ -42,6 +42,21 @@ pub fn with_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
     }
 }
 
+/// Runs `other` on a thread of its own, with a deep stack, while this one runs `mine`; after `mine`
+/// if the system grants no thread.
+pub fn beside<A, B: Send>(mine: impl FnOnce() -> A, other: impl Fn() -> B + Sync) -> (A, B) {
+    let (mine, other_done) = std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(STACK);
+        let thread = builder.spawn_scoped(scope, &other).ok();
+        (mine(), thread.map(std::thread::ScopedJoinHandle::join))
+    });
+    match other_done {
+        Some(Ok(it)) => (mine, it),
+        Some(Err(panic)) => std::panic::resume_unwind(panic),
+        None => (mine, other()),
+    }
+}
+
 /// The results that wait for their turn.
 struct Line<T> {
     /// By the number of the first of each run of them.
@@ -134,6 +149,15 @@ pub fn in_order_by_runs<T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_tasks_run_beside_each_other() {
+        let (send, receive) = std::sync::mpsc::channel();
+        let send = Mutex::new(send);
+        let other = || send.lock().is_ok_and(|it| it.send(2).is_ok());
+        // The caller waits for the other, so one after the other would never end.
+        assert_eq!(beside(move || receive.recv(), other), (Ok(2), true));
+    }
 
     #[test]
     fn results_come_in_order() {

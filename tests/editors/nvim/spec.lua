@@ -175,6 +175,48 @@ step('undo brings the error back, and the source action fixes the file', functio
   end)
 end)
 
+step('a rewriting is shown before it is applied, and can be cancelled', function()
+  vim.cmd('silent undo')
+  same(before, lines())
+  local where = eventually('the error', function()
+    return errors()[1]
+  end)
+  local shown
+  local real = vim.fn.confirm
+  local function rewrite(answer)
+    shown = nil
+    vim.fn.confirm = function(question)
+      shown = { question, lines() }
+      return answer
+    end
+    vim.api.nvim_win_set_cursor(0, { where.lnum + 1, where.col })
+    vim.lsp.buf.code_action({
+      filter = function(action)
+        return action.title:find('^Rewrite and insert') ~= nil
+      end,
+      apply = true,
+    })
+    eventually('a question', function()
+      return shown
+    end)
+    assert(shown[1]:find('3 reductions to 0', 1, true), shown[1])
+    assert(
+      vim.iter(shown[2]):any(function(line)
+        return line:find('^%+.*noisy%.')
+      end),
+      vim.inspect(shown[2])
+    )
+  end
+  rewrite(2)
+  vim.wait(200)
+  same(before, lines())
+  rewrite(1)
+  eventually('the rewriting', function()
+    return #errors() == 0 and not vim.deep_equal(before, lines())
+  end)
+  vim.fn.confirm = real
+end)
+
 step(':checkhealth noisy has nothing to complain about', function()
   vim.cmd('silent checkhealth noisy')
   local report = table.concat(lines(), '\n')

@@ -39,6 +39,11 @@ impl RepairRequest {
     pub(crate) fn of(scope: Scope) -> Self {
         Self { scope, anew: false, rewrites: false }
     }
+
+    /// A rewriting.
+    pub(crate) fn rewriting(scope: Scope) -> Self {
+        Self { rewrites: true, ..Self::of(scope) }
+    }
 }
 
 /// Something that can be done.
@@ -92,7 +97,7 @@ pub(crate) fn actions(
             let fixed = here.iter().filter(|it| is_placed(it)).map(|it| (*it).clone()).collect();
             out.push(Action::Repair(RepairRequest::of(scope()), fixed));
             if !document.is_of_heir() && !refactor::has_error(document, function, diagnostics) {
-                rewriting = Some(RepairRequest { rewrites: true, ..RepairRequest::of(scope()) });
+                rewriting = Some(RepairRequest::rewriting(scope()));
             }
         }
         if is_reduce_at(document, range.start) {

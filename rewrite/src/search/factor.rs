@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::dag::{Dag, Id, Node};
+use crate::search::dag::{Dag, Id, Node};
 
 /// The largest degree of one factor.
 const MOST_DEGREE: u32 = 4096;

@@ -16,8 +16,8 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use crate::dag::{Dag, Id, Node};
 use crate::scale::Scale;
+use crate::search::dag::{Dag, Id, Node};
 use crate::straight::{Line, Reg, Straight};
 
 /// A value, or its negative.

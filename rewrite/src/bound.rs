@@ -1,0 +1,170 @@
+//! Lower bounds on the reductions of every program that computes the same polynomials.
+//!
+//! A program with `r` reductions has `r + 1` *bins*: the operations between reductions, each of
+//! which ends in a reduced value or in the output. Let `R` be the noise after a reduction, `B` the
+//! budget, and `L` the least noise of `R` and of all leaves.
+//!
+//! *Weight.* A value of noise `n` is made of leaves, reduced values and products whose weights
+//! `2^noise` add up to at most `2^n`; this holds for sums (Kraft) and, with noise of at least one
+//! bit, for products. So the bins hold `(r + 1) 2^B`. All variables of the polynomial have to be in
+//! bins, and the reduced values, too. Alike, a bin holds at most `2^(B - 2L)` products.
+//!
+//! *Products.* The quadratic part of each value is a combination of products of two linear forms,
+//! one for each multiplication. A product of linear forms has an alternating form of rank two or
+//! zero, so that many multiplications are needed as the rank of the quadratic part modulo 2 has
+//! pairs. If they fill all bins, and no product can be multiplied again, then the first reduced
+//! value is a sum of products of leaves: it has no linear part and nowhere to go, so that one
+//! reduction more is needed.
+//!
+//! *Degree.* A bin multiplies the degree by at most `B / L`. If that is two, and the degree is as
+//! high as it can be, then the highest part is a power of a quadratic form with exponent `2^r`, in
+//! which modulo 2 all exponents are multiples of `2^r`.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::equality::polynomial::{Polynomial, Unknown, Work};
+use crate::scale::Scale;
+use crate::straight::{Line, Straight};
+
+/// Monomials of all lines of a program, at most.
+const MOST_MONOMIALS: usize = 200_000;
+
+/// Reductions that every program with the same outputs needs, at least.
+pub(crate) fn least(program: &Straight, scale: Scale, stop: &dyn Fn() -> bool) -> u64 {
+    let noises = program.leaves.iter().map(|it| it.noise);
+    let lowest = noises.min().unwrap_or(scale.reset).min(scale.reset);
+    if lowest == 0 {
+        return 0;
+    }
+    let bins = Bins { program, scale, lowest };
+    let Some(polynomials) = polynomials(program, stop) else { return 0 };
+    let least = polynomials.iter().map(|it| bins.least(it));
+    least.max().unwrap_or(0)
+}
+
+/// The polynomials of the outputs; variables have the numbers of their leaves.
+fn polynomials(program: &Straight, stop: &dyn Fn() -> bool) -> Option<Vec<Rc<Polynomial>>> {
+    let live = program.live();
+    let mut work = Work::new(stop);
+    let mut n_left = MOST_MONOMIALS;
+    let mut known: Vec<Option<Rc<Polynomial>>> = vec![None; program.lines.len()];
+    for (at, &line) in program.lines.iter().enumerate().filter(|it| live[it.0]) {
+        let of = |it: crate::straight::Reg| known[it.index()].clone();
+        let polynomial = match line {
+            Line::Leaf(index) => match program.leaves[index as usize].constant {
+                Some(number) => Polynomial::number(number),
+                None => Polynomial::of(Unknown(index)),
+            },
+            Line::Add(a, b) => work.sum(&*of(a)?, &*of(b)?, false)?,
+            Line::Sub(a, b) => work.sum(&*of(a)?, &*of(b)?, true)?,
+            Line::Mul(a, b) => work.product(&*of(a)?, &*of(b)?)?,
+        };
+        n_left = n_left.checked_sub(polynomial.len())?;
+        known[at] = Some(Rc::new(polynomial));
+    }
+    program.outputs.iter().map(|it| known[it.index()].clone()).collect()
+}
+
+struct Bins<'a> {
+    program: &'a Straight,
+    scale: Scale,
+    /// Least noise of any value.
+    lowest: u32,
+}
+
+impl Bins<'_> {
+    fn least(&self, polynomial: &Polynomial) -> u64 {
+        let by_weight = self.by_weight(polynomial);
+        if self.most_factors() < 2 {
+            // Nothing can be multiplied.
+            return by_weight;
+        }
+        by_weight.max(self.by_products(polynomial)).max(self.by_degree(polynomial))
+    }
+
+    /// Bins that hold all variables and reduced values.
+    fn by_weight(&self, polynomial: &Polynomial) -> u64 {
+        let mut is_used = vec![false; self.program.leaves.len()];
+        for (powers, _) in polynomial.terms() {
+            for (unknown, _) in powers {
+                is_used[unknown.0 as usize] = true;
+            }
+        }
+        let leaves = self.program.leaves.iter().zip(is_used).filter(|it| it.1);
+        let weight: u128 = leaves.map(|it| u128::from(Scale::weight(it.0.noise))).sum();
+        let (bin, reduced) = (1_u128 << self.scale.budget, 1_u128 << self.scale.reset);
+        weight.saturating_sub(bin).div_ceil(bin - reduced) as u64
+    }
+
+    /// Bins that hold as many products as the quadratic part needs.
+    fn by_products(&self, polynomial: &Polynomial) -> u64 {
+        let n = n_products(polynomial);
+        let most = 1_u64 << (self.scale.budget - 2 * self.lowest);
+        let least = n.div_ceil(most).saturating_sub(1);
+        let is_full = least > 0 && n == most * (least + 1) && self.most_factors() == 2;
+        least + u64::from(is_full)
+    }
+
+    /// Bins that reach the degree.
+    fn by_degree(&self, polynomial: &Polynomial) -> u64 {
+        let of = |powers: &[(Unknown, u32)]| powers.iter().map(|it| u64::from(it.1)).sum::<u64>();
+        let degree = polynomial.terms().map(|it| of(it.0)).max().unwrap_or(0);
+        let (mut least, mut reached) = (0_u64, self.most_factors());
+        while reached < degree {
+            reached = reached.saturating_mul(self.most_factors());
+            least += 1;
+        }
+        let is_power = |exponent: u32| u64::from(exponent) % (1 << least) == 0;
+        let is_highest_power = polynomial.terms().all(|(powers, coefficient)| {
+            of(powers) < degree || coefficient % 2 == 0 || powers.iter().all(|it| is_power(it.1))
+        });
+        let is_extreme = least > 0 && reached == degree && self.most_factors() == 2;
+        least + u64::from(is_extreme && !is_highest_power)
+    }
+
+    /// Factors of a product that is not reduced, at most.
+    fn most_factors(&self) -> u64 {
+        u64::from(self.scale.budget / self.lowest)
+    }
+}
+
+/// Multiplications that the quadratic part of a polynomial needs at least: half of the rank of its
+/// alternating form modulo 2.
+fn n_products(polynomial: &Polynomial) -> u64 {
+    let mut place: FxHashMap<Unknown, usize> = FxHashMap::default();
+    let mut pairs = Vec::new();
+    for (powers, coefficient) in polynomial.terms() {
+        if let (&[(a, 1), (b, 1)], 1) = (powers, coefficient % 2) {
+            let mut at = |it| {
+                let n = place.len();
+                *place.entry(it).or_insert(n)
+            };
+            pairs.push((at(a), at(b)));
+        }
+    }
+    let n = place.len();
+    let mut rows = vec![vec![0_u64; n.div_ceil(64)]; n];
+    for (a, b) in pairs {
+        rows[a][b / 64] |= 1 << (b % 64);
+        rows[b][a / 64] |= 1 << (a % 64);
+    }
+    let mut rank = 0;
+    for column in 0..n {
+        let has = |row: &[u64]| row[column / 64] >> (column % 64) & 1 == 1;
+        let Some(found) = (rank..n).find(|&it| has(&rows[it])) else { continue };
+        rows.swap(rank, found);
+        let pivot = rows[rank].clone();
+        for row in &mut rows[rank + 1..] {
+            if has(row) {
+                row.iter_mut().zip(&pivot).for_each(|(it, of)| *it ^= of);
+            }
+        }
+        rank += 1;
+    }
+    rank as u64 / 2
+}
+
+#[cfg(test)]
+mod tests;

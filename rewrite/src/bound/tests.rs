@@ -1,0 +1,185 @@
+//! No program needs fewer reductions than the bound says: all small programs, and random ones, are
+//! written down and counted.
+
+use super::least;
+use crate::scale::Scale;
+use crate::straight::{Leaf, Line, Reg, Straight};
+
+fn scale(reset: u32, budget: u32) -> Scale {
+    Scale { reset, budget, add: 1, mask: 31 }
+}
+
+/// A program with reductions, as it grows.
+#[derive(Clone)]
+struct Grown {
+    program: Straight,
+    /// The values that may be used, and their noise. A reduction adds one for the same line.
+    values: Vec<(Reg, u32)>,
+    n_reductions: u64,
+}
+
+impl Grown {
+    fn new(leaves: &[Leaf]) -> Self {
+        let mut program = Straight::default();
+        let values = leaves.iter().map(|&it| (program.leaf(it), it.noise)).collect();
+        Self { program, values, n_reductions: 0 }
+    }
+
+    /// The program with one op more, if it is legal.
+    fn with(&self, kind: usize, a: usize, b: usize, scale: Scale) -> Option<Self> {
+        let mut out = self.clone();
+        let (left, right) = (self.values[a], self.values[b]);
+        let sum = left.1.max(right.1) + 1;
+        let (reg, noise) = match kind {
+            0 => (out.program.push(Line::Add(left.0, right.0)), sum),
+            1 => (out.program.push(Line::Sub(left.0, right.0)), sum),
+            2 => (out.program.push(Line::Mul(left.0, right.0)), left.1 + right.1),
+            _ if left.1 <= scale.reset => return None,
+            _ => {
+                out.n_reductions += 1;
+                (left.0, scale.reset)
+            }
+        };
+        out.values.push((reg, noise));
+        (noise <= scale.budget).then_some(out)
+    }
+
+    /// Compares the bound with the reductions. The last value is the output.
+    fn check(&self, scale: Scale) -> u64 {
+        let mut program = self.program.clone();
+        program.outputs = self.values.last().map(|it| it.0).into_iter().collect();
+        let bound = least(&program, scale, &|| false);
+        let n = self.n_reductions;
+        assert!(bound <= n, "at least {bound} reductions, but {n} do: {program:?} {scale:?}");
+        bound
+    }
+
+    /// All programs with so many ops more. Returns how many have which bound.
+    fn all(&self, n_ops: usize, scale: Scale, found: &mut [u64; 8]) {
+        found[self.check(scale) as usize] += 1;
+        if n_ops == 0 {
+            return;
+        }
+        for a in 0..self.values.len() {
+            for b in 0..=a {
+                for kind in [0, 2] {
+                    if let Some(it) = self.with(kind, a, b, scale) {
+                        it.all(n_ops - 1, scale, found);
+                    }
+                }
+            }
+            if let Some(it) = self.with(3, a, a, scale) {
+                it.all(n_ops - 1, scale, found);
+            }
+        }
+    }
+}
+
+fn variable(noise: u32) -> Leaf {
+    Leaf { noise, constant: None }
+}
+
+#[test]
+fn no_small_program_needs_less_than_the_bound() {
+    let mut found = [0; 8];
+    for (reset, budget, leaves) in [
+        (1, 2, vec![variable(1); 2]),
+        (1, 2, vec![variable(2), variable(1), Leaf { noise: 1, constant: Some(3) }]),
+        (2, 4, vec![variable(2); 3]),
+        (2, 5, vec![variable(2), variable(3)]),
+        (1, 3, vec![variable(1); 2]),
+    ] {
+        Grown::new(&leaves).all(4, scale(reset, budget), &mut found);
+    }
+    // Enough programs reach a bound that says something.
+    assert!(found[1] > 1000, "{found:?}");
+}
+
+/// Random programs that multiply leaves, reduce and add, which larger polynomials need.
+#[test]
+fn no_random_program_needs_less_than_the_bound() {
+    let mut seed = 5_u64;
+    let mut below = |n: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % n
+    };
+    let mut found = [0; 8];
+    let mut tight = [0; 8];
+    for _ in 0..20_000 {
+        let reset = 1 + below(3) as u32;
+        let scale = scale(reset, 2 * reset + below(4) as u32);
+        let mut leaves: Vec<Leaf> = Vec::new();
+        for _ in 0..2 + below(8) {
+            let constant = (below(9) == 0).then(|| below(32) as u64);
+            let noise = if below(6) == 0 { 1 + below(scale.budget as usize) as u32 } else { reset };
+            leaves.push(Leaf { noise, constant });
+        }
+        let mut program = Grown::new(&leaves);
+        for _ in 0..4 + below(14) {
+            let n = program.values.len();
+            let (a, b) = (below(n), n - 1 - below(n.min(4)));
+            let kind = [0, 0, 1, 2, 2, 3][below(6)];
+            if let Some(it) = program.with(kind, if kind == 3 { b } else { a }, b, scale) {
+                program = it;
+            }
+        }
+        let bound = program.check(scale) as usize;
+        found[bound.min(7)] += 1;
+        tight[bound.min(7)] += u64::from(bound as u64 == program.n_reductions);
+    }
+    assert!(found[1] > 200 && found[2] > 10 && tight[1] > 50, "{found:?} {tight:?}");
+}
+
+fn bound(leaves: usize, write: impl Fn(&mut Straight, &[Reg]) -> Reg) -> u64 {
+    bound_within(26, leaves, write)
+}
+
+fn bound_within(budget: u32, leaves: usize, write: impl Fn(&mut Straight, &[Reg]) -> Reg) -> u64 {
+    let mut program = Straight::default();
+    let of: Vec<Reg> = (0..leaves).map(|_| program.leaf(variable(12))).collect();
+    let out = write(&mut program, &of);
+    program.outputs = vec![out];
+    least(&program, scale(12, budget), &|| false)
+}
+
+fn chain(line: fn(Reg, Reg) -> Line) -> impl Fn(&mut Straight, &[Reg]) -> Reg {
+    move |program, of| of[1..].iter().fold(of[0], |out, &it| program.push(line(out, it)))
+}
+
+fn dot(program: &mut Straight, of: &[Reg]) -> Reg {
+    let products: Vec<Reg> = of.chunks(2).map(|it| program.push(Line::Mul(it[0], it[1]))).collect();
+    chain(Line::Add)(program, &products)
+}
+
+#[test]
+fn families_have_the_bounds_that_the_search_reaches() {
+    // 256 values fill a bin.
+    let sums = [2, 256, 257, 511, 512].map(|it| bound_within(20, it, chain(Line::Add)));
+    assert_eq!(sums, [0, 0, 1, 1, 2]);
+    let dots = [4, 5, 7, 8, 64].map(|it| bound(2 * it, dot));
+    assert_eq!(dots, [0, 1, 1, 2, 16]);
+    let products = [2, 3, 4].map(|it| bound(it, chain(Line::Mul)));
+    assert_eq!(products, [0, 1, 2]);
+    let power = |n: usize| {
+        move |program: &mut Straight, of: &[Reg]| chain(Line::Mul)(program, &vec![of[0]; n])
+    };
+    assert_eq!([2, 3, 4, 5, 8, 16].map(|it| bound(1, power(it))), [0, 1, 1, 2, 2, 3]);
+}
+
+#[test]
+fn a_polynomial_counts_and_not_the_way_it_is_written() {
+    let zero = |program: &mut Straight, of: &[Reg]| {
+        let product = chain(Line::Mul)(program, of);
+        program.push(Line::Sub(product, product))
+    };
+    assert_eq!(bound(5, zero), 0);
+    // (a + b)^2 - a^2 - b^2 = 2ab has no odd product.
+    let double = |program: &mut Straight, of: &[Reg]| {
+        let sum = program.push(Line::Add(of[0], of[1]));
+        let square = program.push(Line::Mul(sum, sum));
+        let squares = [0, 1].map(|it| program.push(Line::Mul(of[it], of[it])));
+        let rest = program.push(Line::Sub(square, squares[0]));
+        program.push(Line::Sub(rest, squares[1]))
+    };
+    assert_eq!(bound(2, double), 0);
+}
