@@ -184,6 +184,11 @@ struct Found {
 }
 
 impl Found {
+    /// True if no function can get cheaper.
+    fn is_free(&self) -> bool {
+        self.ranked.iter().all(|it| it.first().is_some_and(|it| it.0 <= 0.0))
+    }
+
     /// The last form that is the cheapest of a function.
     fn best(&self) -> Option<&Program> {
         let numbers = self.ranked.iter().filter_map(|it| Some(it.first()?.1));
@@ -237,7 +242,7 @@ impl Run<'_> {
             self.offer(&mut found, after, &part);
         }
         while let Some(form) = forms.next(found.best()) {
-            if clock.is_over() || self.is_free(&found) {
+            if clock.is_over() || found.is_free() {
                 break;
             }
             let part = share(forms.n_left());
@@ -245,11 +250,6 @@ impl Run<'_> {
             self.offer(&mut found, after, &part);
         }
         found
-    }
-
-    /// True if no function can get cheaper.
-    fn is_free(&self, found: &Found) -> bool {
-        found.ranked.iter().all(|it| it.first().is_some_and(|it| it.0 <= 0.0))
     }
 
     /// A form of the program with rewritten arithmetic.
