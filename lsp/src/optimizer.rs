@@ -240,7 +240,8 @@ fn rewritten(
     let start = Instant::now();
     let function = *document.ir().functions().get(number)?;
     let (time, growth) = (settings.rewrite.time_limit.duration(), settings.rewrite.growth.factor());
-    let wanted = noisy_rewrite::Options { placing: options.clone(), time, growth };
+    let placing = options.clone();
+    let wanted = noisy_rewrite::Options { placing, time, growth, keeps_structure: false };
     let rewritten = noisy_rewrite::rewrite(document, &[function], &wanted)?;
     let saving = rewritten.savings.first()?;
     let bound = if saving.is_least() { ", the least" } else { "" };

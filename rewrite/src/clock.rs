@@ -4,6 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+/// A time that no work takes.
+const FAR: Duration = Duration::from_secs(1 << 28);
+
 /// Tells when work has to end.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
@@ -14,7 +17,10 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn new(time: Duration, cancel: Option<Arc<AtomicBool>>) -> Self {
-        Self { end: Instant::now() + time, cancel }
+        let now = Instant::now();
+        // A moment too far in the future to be represented is as good as one in some years.
+        let end = now.checked_add(time).or_else(|| now.checked_add(FAR)).unwrap_or(now);
+        Self { end, cancel }
     }
 
     /// The time that is left.

@@ -9,6 +9,7 @@ mod race;
 mod scale;
 mod search;
 mod straight;
+mod structure;
 mod write;
 
 pub use equality::{Equality, equal};

@@ -58,13 +58,13 @@ pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<Tex
 }
 
 /// Names that are free.
-struct Names {
+pub(crate) struct Names {
     taken: FxHashSet<String>,
-    next: FxHashMap<&'static str, usize>,
+    next: FxHashMap<String, usize>,
 }
 
 impl Names {
-    fn of(ir: &Ir) -> Self {
+    pub(crate) fn of(ir: &Ir) -> Self {
         let mut taken = FxHashSet::default();
         let mut stack = vec![ir.root()];
         let mut add = |name| {
@@ -86,8 +86,11 @@ impl Names {
         Self { taken, next: FxHashMap::default() }
     }
 
-    fn fresh(&mut self, base: &'static str) -> String {
-        let n = self.next.entry(base).or_insert(1);
+    /// A free name with a base, or with another one if that is a number.
+    pub(crate) fn fresh(&mut self, base: &str) -> String {
+        let is_number = base.starts_with(|it: char| it.is_ascii_digit());
+        let base = if is_number { "copy" } else { base };
+        let n = self.next.entry(base.to_owned()).or_insert(1);
         loop {
             let name = format!("{base}_{n}");
             *n += 1;
@@ -420,7 +423,7 @@ fn item_of(ir: &Ir, op: Op, place: &FxHashMap<Op, usize>) -> Option<Op> {
     std::iter::successors(Some(op), |&it| ir.parent_op(it)).find(|it| place.contains_key(it))
 }
 
-fn in_front(program: &Program, op: Op, lines: &[String]) -> TextEdit {
+pub(crate) fn in_front(program: &Program, op: Op, lines: &[String]) -> TextEdit {
     let at = program.ir().range(op).start;
     let text = if program.source().is_first_on_line(at) {
         let join = format!("{}{}", newline(program, at), program.source().indentation(at));
@@ -463,7 +466,7 @@ fn rest_of_line(program: &Program, at: usize) -> (String, &'static str) {
 
 /// The range of an op: its lines, with a trailing comment, if nothing else is on them, else the op
 /// and the blanks after it.
-fn whole(program: &Program, op: Op) -> Range<usize> {
+pub(crate) fn whole(program: &Program, op: Op) -> Range<usize> {
     let range = program.ir().range(op);
     let (rest, newline) = rest_of_line(program, range.end);
     let trimmed = rest.trim_start();

@@ -47,7 +47,7 @@ fn a_rewriting_costs_less_than_the_placement_with_all_of_the_time() {
                 ..placing.clone()
             };
             let before = Program::new(&program(seed, n_ops));
-            let options = Options { placing, time, growth: 1.5 };
+            let options = Options { placing, time, growth: 1.5, keeps_structure: false };
             let rewritten = rewrite(&before, &before.ir().functions(), &options);
             let Some(rewritten) = rewritten else { continue };
             n_rewritten += 1;
@@ -67,7 +67,7 @@ fn the_time_limit_is_kept() {
     let limits = Limits { time: Some(time), ..Limits::default() };
     let placing = Placing { limits, cache: Some(Arc::default()), ..Placing::default() };
     let start = Instant::now();
-    let options = Options { placing, time, growth: 1.5 };
+    let options = Options { placing, time, growth: 1.5, keeps_structure: false };
     rewrite(&before, &before.ir().functions(), &options);
     // Reading and placing the program once takes a while without optimization.
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());

@@ -28,7 +28,9 @@ fn program(random: &mut Random) -> String {
         "func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: !noisy.i32, %p: i1) -> (!noisy.i32, !noisy.i32) {\n",
     );
     out += "  %lo = arith.constant 0 : index\n  %step = arith.constant 1 : index\n";
+    out += "  %two = arith.constant 2 : index\n";
     out += &format!("  %n = arith.constant {} : index\n", random.below(20));
+    out += &format!("  %many = arith.constant {} : index\n", [40, 61][random.below(2)]);
     out += &format!("  %k = arith.constant {} : i5\n", random.below(16));
     out += "  %e = noisy.encode %k : i5 -> !noisy.i32\n";
     let mut values: Vec<String> = ["%a", "%b", "%c", "%e"].map(str::to_owned).to_vec();
@@ -40,19 +42,37 @@ fn program(random: &mut Random) -> String {
                 let init = pick(random, &values);
                 let mut body = values.clone();
                 body.push(format!("%w{at}"));
-                let lines = arithmetic(random, &mut body, &format!("l{at}_"), "    ");
+                let mut lines = seen(random, &body, at);
+                lines += &arithmetic(random, &mut body, &format!("l{at}_"), "    ");
                 let last = body.last().cloned().unwrap_or_default();
+                let (line, last) = joined(random, &format!("%w{at}"), &last, &format!("%j{at}"));
+                let carried = format!("iter_args(%w{at} = {init}) -> (!noisy.i32)");
+                let (head, end) = match random.below(4) {
+                    0 => {
+                        (format!("affine.for %i{at} = 1 to {} step 2", random.below(50)), "affine")
+                    }
+                    1 => (format!("scf.for %i{at} = %step to %many step %two"), "scf"),
+                    2 => (format!("scf.for %i{at} = %lo to %many step %step"), "scf"),
+                    _ => (format!("scf.for %i{at} = %lo to %n step %step"), "scf"),
+                };
                 out += &format!(
-                    "  {name} = scf.for %i{at} = %lo to %n step %step iter_args(%w{at} = {init}) -> (!noisy.i32) {{\n{lines}    scf.yield {last} : !noisy.i32\n  }}\n"
+                    "  {name} = {head} {carried} {{\n{lines}{line}    {end}.yield {last} : !noisy.i32\n  }}\n"
                 );
             }
             1 => {
                 let mut sides = Vec::new();
+                let common = pick(random, &values);
+                let is_product = random.below(2);
                 for side in ["t", "f"] {
                     let mut body = values.clone();
                     let lines = arithmetic(random, &mut body, &format!("{side}{at}_"), "    ");
                     let last = body.last().cloned().unwrap_or_default();
-                    sides.push(format!("{lines}    scf.yield {last} : !noisy.i32\n"));
+                    let joined = format!("%{side}{at}");
+                    let kinds = [["add", "add", "sub"], ["mul"; 3]];
+                    let op = kinds[is_product][random.below(3)];
+                    sides.push(format!(
+                        "{lines}    {joined} = noisy.{op} {common}, {last} : !noisy.i32\n    scf.yield {joined} : !noisy.i32\n"
+                    ));
                 }
                 out += &format!(
                     "  {name} = scf.if %p -> (!noisy.i32) {{\n{}  }} else {{\n{}  }}\n",
@@ -68,6 +88,29 @@ fn program(random: &mut Random) -> String {
     }
     let (x, y) = (pick(random, &values), values.last().cloned().unwrap_or_default());
     out + &format!("  return {x}, {y} : !noisy.i32, !noisy.i32\n}}\n")
+}
+
+/// Sometimes an op in a loop that is seen from outside.
+fn seen(random: &mut Random, values: &[String], at: usize) -> String {
+    match random.below(6) {
+        0 => format!("    \"test.note\"({}) : (!noisy.i32) -> ()\n", pick(random, values)),
+        1 => format!("    \"test.note\"(%i{at}) : (index) -> ()\n"),
+        2 => format!(
+            "    %k{at} = arith.addi %i{at}, %two : index\n    \"test.note\"(%k{at}, %i{at}) : (index, index) -> ()\n"
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Sometimes a sum or a product with a carried value.
+fn joined(random: &mut Random, carried: &str, value: &str, name: &str) -> (String, String) {
+    let op = kind(random);
+    match random.below(2) {
+        0 => (String::new(), value.to_owned()),
+        _ => {
+            (format!("    {name} = noisy.{op} {carried}, {value} : !noisy.i32\n"), name.to_owned())
+        }
+    }
 }
 
 fn kind(random: &mut Random) -> &'static str {
@@ -90,20 +133,23 @@ fn arithmetic(random: &mut Random, values: &mut Vec<String>, prefix: &str, inden
     out
 }
 
-/// The plaintexts that the first function returns.
+/// The plaintexts that the first function returns, after those that are seen on the way.
 fn run(program: &Program, arguments: &[i64]) -> Vec<i64> {
     let ir = program.ir();
+    let mut notes = Vec::new();
     let function = ir.functions()[0];
     let mut env: FxHashMap<Value, i64> = FxHashMap::default();
     let block = ir.entry_block(ir.op(function).regions[0].1);
     env.extend(ir.block(block).args.iter().copied().zip(arguments.iter().copied()));
-    run_block(program, ir.op(function).regions[0].1, &mut env)
+    let results = run_block(program, ir.op(function).regions[0].1, &mut env, &mut notes);
+    notes.into_iter().chain(results).collect()
 }
 
 fn run_block(
     program: &Program,
     region: noisy_syntax::Region,
     env: &mut FxHashMap<Value, i64>,
+    notes: &mut Vec<i64>,
 ) -> Vec<i64> {
     let ir = program.ir();
     for op in ir.items(region) {
@@ -112,7 +158,7 @@ fn run_block(
         let all =
             |env: &FxHashMap<Value, i64>| (0..data.operands.len()).map(|it| of(it, env)).collect();
         let results = match data.kind {
-            OpKind::NoisyAdd => vec![of(0, env) + of(1, env)],
+            OpKind::NoisyAdd | OpKind::ArithAddi => vec![of(0, env) + of(1, env)],
             OpKind::NoisySub => vec![of(0, env) - of(1, env)],
             OpKind::NoisyMul => vec![of(0, env) * of(1, env)],
             OpKind::NoisyEncode | OpKind::NoisyReduceNoise => vec![of(0, env)],
@@ -120,28 +166,50 @@ fn run_block(
                 let attr = ir.attr(op, "value").expect("a constant has a value");
                 vec![ir.interner.int_value(attr).expect("of an integer") as i64]
             }
-            OpKind::ScfFor => {
+            OpKind::AffineApply => {
+                let map = ir.interner.affine(ir.attr(op, "map").expect("it has a map"));
+                let input = |_| Some(i128::from(of(0, env)));
+                map.and_then(|it| it.evaluate(&input)).expect("it is defined").to_vec()
+            }
+            OpKind::Unknown if ir.op_name(op) == "test.note" => {
+                notes.extend::<Vec<i64>>(all(env));
+                Vec::new()
+            }
+            OpKind::ScfFor | OpKind::AffineFor => {
+                let bound = |name| {
+                    let map = ir.interner.affine(ir.attr(op, name).expect("it has bounds"));
+                    map.and_then(|it| it.evaluate(&|_| None)).expect("they are constants")[0]
+                };
+                let (first, lower, upper, step) = if data.kind == OpKind::ScfFor {
+                    (3, of(0, env), of(1, env), of(2, env))
+                } else {
+                    let step = ir.interner.int_value(ir.attr(op, "step").expect("it has a step"));
+                    let step = step.expect("it is a number") as i64;
+                    (0, bound("lowerBoundMap"), bound("upperBoundMap"), step)
+                };
                 let mut carried: Vec<i64> =
-                    (3..data.operands.len()).map(|it| of(it, env)).collect();
+                    (first..data.operands.len()).map(|it| of(it, env)).collect();
                 let inner = data.regions[0].1;
                 let args = ir.block(ir.entry_block(inner)).args.clone();
-                for round in of(0, env)..of(1, env) {
-                    env.insert(args[0], round);
+                let mut index = lower;
+                while index < upper {
+                    env.insert(args[0], index);
                     env.extend(args[1..].iter().copied().zip(carried.iter().copied()));
-                    carried = run_block(program, inner, env);
+                    carried = run_block(program, inner, env, notes);
+                    index += step.max(1);
                 }
                 carried
             }
             OpKind::ScfIf => {
                 let side = usize::from(of(0, env) == 0);
-                run_block(program, data.regions[side].1, env)
+                run_block(program, data.regions[side].1, env, notes)
             }
-            OpKind::ScfYield | OpKind::FuncReturn => return all(env),
+            OpKind::ScfYield | OpKind::AffineYield | OpKind::FuncReturn => return all(env),
             other => {
                 panic!("{other:?} is not run: {}\n{}", ir.op_name(op), program.source().text())
             }
         };
-        let is_index = data.kind == OpKind::ArithConstant;
+        let is_index = !ir.op_name(op).starts_with("noisy.") && data.regions.is_empty();
         let modulo = |it: i64| if is_index { it } else { it.rem_euclid(32) };
         env.extend(data.results.iter().copied().zip(results.into_iter().map(modulo)));
     }
@@ -156,7 +224,8 @@ fn options() -> Options {
     let time = Duration::from_millis(100);
     let limits = Limits { time: Some(time), ..Limits::default() };
     let cache = Some(Arc::default());
-    Options { placing: Placing { limits, cache, ..Placing::default() }, time, growth: 1.5 }
+    let placing = Placing { limits, cache, ..Placing::default() };
+    Options { placing, time, growth: 1.5, keeps_structure: false }
 }
 
 #[test]
@@ -195,6 +264,7 @@ fn certificate(rewritten: &Rewritten) -> Equality {
         after: String::new(),
         rewritten: rewritten.document.source().text().to_string(),
         loops: proofs().flat_map(|it| it.loops.iter().copied()).collect(),
+        strides: proofs().flat_map(|it| it.strides.iter().cloned()).collect(),
         steps: proofs().flat_map(|it| it.steps.iter().copied()).collect(),
     }
 }
@@ -252,7 +322,7 @@ fn the_verifier_accepts_rewritten_programs_and_no_forged_ones() {
     let mut random = Random(11);
     // Polynomials of forged programs may be long.
     let few = equality::Limits { work: 100_000, monomials: 1000, kept: 100_000 };
-    let (mut n_verified, mut n_refused, mut n_accepted) = (0, 0, 0);
+    let (mut n_verified, mut n_refused, mut n_accepted, mut n_strided) = (0, 0, 0, 0);
     for _ in 0..120 {
         let text = program(&mut random);
         let before = Document::new(&text);
@@ -262,10 +332,11 @@ fn the_verifier_accepts_rewritten_programs_and_no_forged_ones() {
         let verified = verify(&text, &file, equality::Limits::default());
         assert!(verified.is_ok(), "{verified:?}\n{text}\nbecame\n{}", file.rewritten);
         n_verified += 1;
+        n_strided += usize::from(!file.strides.is_empty());
         for _ in 0..30 {
             let mut forged = file.clone();
             let mut old = text.clone();
-            match random.below(6) {
+            match random.below(7) {
                 0 => old = changed(&mut random, &text),
                 1 if !forged.steps.is_empty() => {
                     let n = forged.steps.len();
@@ -275,6 +346,16 @@ fn the_verifier_accepts_rewritten_programs_and_no_forged_ones() {
                 2 if !forged.loops.is_empty() => {
                     let at = random.below(forged.loops.len());
                     forged.loops[at].1 = random.below(20) as u64;
+                }
+                3 if !forged.strides.is_empty() => {
+                    let n = forged.strides.len();
+                    let (at, of) = (random.below(n), random.below(n));
+                    let parts = &mut forged.strides[at].1;
+                    match random.below(3) {
+                        0 => parts[0].1 = random.below(20) as u64,
+                        1 => parts.truncate(1),
+                        _ => parts[0].0 = file.strides[of].1[0].0,
+                    }
                 }
                 _ => forged.rewritten = changed(&mut random, &file.rewritten),
             }
@@ -297,5 +378,6 @@ fn the_verifier_accepts_rewritten_programs_and_no_forged_ones() {
         }
     }
     assert!(n_verified > 20, "only {n_verified} programs were rewritten");
+    assert!(n_strided > 5, "only {n_strided} programs have loops that take several iterations");
     assert!(n_refused > 500 && n_accepted > 50, "{n_refused} refused, {n_accepted} accepted");
 }

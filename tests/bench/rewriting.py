@@ -4,7 +4,7 @@
     tests/bench/rewriting.py break --check target/release/noisy-check [--seed 1] [--programs 10000]
     tests/bench/rewriting.py measure --check target/release/noisy-check [--time-limit 10] PROGRAM...
 
-`break` writes random programs with shared values, differences, constants, loops and branches, runs
+`break` writes random programs with shared values, differences, constants, calls, loops and branches, runs
 `--fix --rewrite` on each, and executes both programs on random plaintexts with an interpreter of
 its own. It fails if a program computes something else, if `noisy.encode` or `noisy.decode` are
 added, or if `--fix` fails. With `--certificates` each rewritten program is also verified by
@@ -65,18 +65,26 @@ class Writer:
         args = [self.fresh("w") for _ in range(n)]
         results = self.fresh("r")
         inner = values + args
-        body = self.body(inner, indent + "  ", self.rng.randint(1, 4), depth + 1)
+        name = self.fresh("i")
+        observed = self.observed(inner, name, indent + "  ") if self.rng.random() < 0.4 else ""
+        body = observed + self.body(inner, indent + "  ", self.rng.randint(1, 4), depth + 1)
         ends = [self.pick(inner[len(values) :]) for _ in range(n)]
+        if self.rng.random() < 0.4:
+            # A sum or a product that is carried around the loop.
+            line, ends[0] = self.joined(args[0], ends[0], indent + "  ")
+            body += line
         carried = ", ".join(f"{a} = {i}" for a, i in zip(args, inits))
         types = ", ".join([TYPE] * n)
         head = results if n == 1 else f"{results}:{n}"
-        name = self.fresh("i")
         if self.rng.random() < 0.3:
             low, step = self.rng.choice([0, 0, 3]), self.rng.choice([1, 1, 2])
-            bounds = f"{low} to {low + self.rng.randint(0, 9)} step {step}"
+            size = self.rng.choice([9, 9, 9, 40])
+            bounds = f"{low} to {low + self.rng.randint(0, size)} step {step}"
             loop, end = f"affine.for {name} = {bounds}", "affine.yield"
         else:
-            bounds = f"%c{self.rng.choice([0, 1])} to {self.rng.choice(['%n', '%m', '%dyn'])}"
+            upper = self.rng.choice(["%n", "%m", "%dyn", "%long"])
+            upper = "%m" if depth and upper == "%long" else upper
+            bounds = f"%c{self.rng.choice([0, 1])} to {upper}"
             loop = f"scf.for {name} = {bounds} step %c{self.rng.choice([1, 1, 2])}"
             end = "scf.yield"
         out = f"{indent}{head} = {loop} iter_args({carried}) -> ({types}) {{\n{body}"
@@ -84,13 +92,44 @@ class Writer:
         values += [results] if n == 1 else [f"{results}#{i}" for i in range(n)]
         return out
 
+    def joined(self, x, y, indent):
+        """A line that adds to a value or multiplies it, and its result."""
+        name, operator = self.fresh(), self.rng.choice(["add", "add", "sub", "mul"])
+        return f"{indent}{name} = noisy.{operator} {x}, {y} : {TYPE}\n", name
+
+    def observed(self, values, index, indent):
+        """Ops that others than arithmetic define or that are seen from outside."""
+        kind = self.rng.random()
+        if kind < 0.3:
+            name = self.fresh()
+            line = f"{indent}{name} = func.call @g({self.pick(values)}) : ({TYPE}) -> {TYPE}\n"
+            values.append(name)
+            return line
+        if kind < 0.5:
+            return f'{indent}"test.note"({self.pick(values)}) : ({TYPE}) -> ()\n'
+        if kind < 0.7:
+            return f'{indent}"test.note"({index}) : (index) -> ()\n'
+        name = self.fresh("x")
+        line = f"{indent}{name} = arith.addi {index}, %c2 : index\n"
+        return line + f'{indent}"test.note"({name}, {index}) : (index, index) -> ()\n'
+
     def branch(self, values, indent, depth):
         result = self.fresh("s")
         sides = []
+        common = self.pick(values) if self.rng.random() < 0.5 else None
+        operator = self.rng.choice(["add", "add", "sub", "mul"])
         for _ in range(2):
             inner = list(values)
             body = self.body(inner, indent + "  ", self.rng.randint(0, 4), depth + 1)
-            sides.append(f"{body}{indent}  scf.yield {self.pick(inner)} : {TYPE}\n")
+            end = self.pick(inner)
+            if common and self.rng.random() < 0.1:
+                end = common
+            elif common:
+                name = self.fresh()
+                of = (common, end) if self.rng.random() < 0.7 else (end, common)
+                body += f"{indent}  {name} = noisy.{operator} {of[0]}, {of[1]} : {TYPE}\n"
+                end = name
+            sides.append(f"{body}{indent}  scf.yield {end} : {TYPE}\n")
         values.append(result)
         condition = self.rng.choice(["%p", "%q"])
         return (
@@ -131,6 +170,7 @@ class Writer:
         types = ", ".join([TYPE] * results)
         out = f"func.func @f({', '.join(args)}) -> ({types}) {{\n"
         constants = {"c0": 0, "c1": 1, "c2": 2, "n": rng.randint(0, 20), "m": rng.randint(0, 6)}
+        constants["long"] = rng.choice([30, 61, 97])
         for name, number in constants.items():
             out += f"  %{name} = arith.constant {number} : index\n"
         size = rng.choice([4, 12, 30, 60])
@@ -146,10 +186,17 @@ class Writer:
             values.append("%j")
             out += self.body(values, "  ", rng.randint(1, 12), 2)
         returned = [values[-1]] + [self.pick(values) for _ in range(results - 1)]
-        return f"{out}  return {', '.join(returned)} : {types}\n}}\n"
+        out += f"  return {', '.join(returned)} : {types}\n}}\n"
+        if "@g" in out:
+            inner = ["%a0"]
+            body = self.arithmetic(inner, "  ")
+            out += f"func.func private @g(%a0: {TYPE}) -> {TYPE} {{\n{body}"
+            out += f"  return {inner[-1]} : {TYPE}\n}}\n"
+        return out
 
 
-OP = re.compile(r"(?:(%\w+)(?::(\d+))? = )?([\w.]+)\s*(.*)")
+OP = re.compile(r"(?:(%\w+)(?::(\d+))? = )?([\w.\"]+)\s*(.*)")
+APPLY = re.compile(r"affine_map<\(d0\) -> \(d0 \+ (\d+)\)>\((%\w+)\)")
 
 
 class Run:
@@ -158,10 +205,15 @@ class Run:
     def __init__(self, text):
         lines = [re.sub(r"\s*//.*", "", it).strip() for it in text.splitlines()]
         self.lines = [it for it in lines if it]
-        self.args = re.findall(r"(%\w+):", self.lines[0])
-        self.blocks, self.at = [], 1
-        self.blocks = self.read()
+        self.functions, self.at = {}, 0
+        while self.at < len(self.lines):
+            head = self.lines[self.at]
+            args = re.findall(r"(%\w+):", head)
+            self.at += 1
+            self.functions[re.search(r"@(\w+)", head)[1]] = (args, self.read())
+        self.args, self.blocks = self.functions["f"]
         self.n_reductions = 0
+        self.notes = []
 
     def read(self):
         """The blocks of a region, up to its end."""
@@ -180,13 +232,16 @@ class Run:
                 regions.append(self.read())
                 if self.lines[self.at - 1] == "} else {":
                     regions.append(self.read())
+            line = line.replace('"noisy.reduce_noise"', "noisy.reduce_noise")
             result, n, name, rest = OP.match(line).groups()
             values = re.findall(r"%\w+(?:#\d+)?", rest)
             blocks[-1][2].append((result, int(n or 1), name, rest, values, regions))
 
     def run(self, plaintexts):
+        """The results, and what was seen on the way."""
+        self.notes = []
         env = dict(zip(self.args, plaintexts))
-        return self.region(self.blocks, env)
+        return self.region(self.blocks, env), self.notes
 
     def region(self, blocks, env):
         labels = {it[0]: it for it in blocks}
@@ -222,6 +277,19 @@ class Run:
                 number, ty = re.match(r"(-?\d+) : (\w+)", rest).groups()
                 env[result] = int(number) % MODULUS if ty == "i5" else int(number)
                 continue
+            elif name == "arith.addi":
+                env[result] = of[0] + of[1]
+                continue
+            elif name == "affine.apply":
+                by, of = APPLY.match(rest).groups()
+                env[result] = env[of] + int(by)
+                continue
+            elif name == '"test.note"':
+                self.notes.append(of)
+                continue
+            elif name == "func.call":
+                args, blocks = self.functions[re.search(r"@(\w+)", rest)[1]]
+                out = self.region(blocks, dict(zip(args, of)))
             elif name == "scf.if":
                 out = self.region(regions[0 if of[0] else 1], env)
             elif name in ("scf.for", "affine.for"):
@@ -276,7 +344,7 @@ def try_to_break(args):
         run, *_ = fix(args.check, after, args.time_limit, *options)
         written = after.read_text()
         counts["programs"] += 1
-        is_rewritten = "rewritten:" in run.stdout + run.stderr
+        is_rewritten = ": rewritten:" in run.stdout + run.stderr
         counts["rewritten"] += is_rewritten
         why = None
         if run.returncode not in (0, 1) or "panicked" in run.stderr:

@@ -1,13 +1,20 @@
 //! The observed ops of two programs, side by side.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use noisy_syntax::{Block, Form, Ir, Op, OpKind, Region, Source, Span, Value};
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Source, Span, Value};
+
+use super::integers::{self, is_read};
+use super::loops::{Branch, Carried, Contexts, Key, Last, Loop, Meaning};
+
+/// Iterations of loops that are compared one after the other, at most.
+const MOST_COPIES: u64 = 50_000;
 
 /// The ops that are not observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
-    /// Sums, differences, products and reductions.
+    /// Sums, differences, products and reductions, and integers that are constants or sums of
+    /// another integer and a constant.
     Ring,
     /// Reductions alone.
     Reductions,
@@ -16,6 +23,11 @@ pub(super) enum Arithmetic {
 impl Arithmetic {
     /// Returns true if an op is not observed.
     pub(super) fn has(self, ir: &Ir, op: Op) -> bool {
+        self == Self::Ring && integers::meaning(ir, op).is_some() || self.is_noisy(ir, op)
+    }
+
+    /// Returns true if an op is not observed and is about noisy values.
+    fn is_noisy(self, ir: &Ir, op: Op) -> bool {
         let data = ir.op(op);
         let n_operands = match data.kind {
             OpKind::NoisyAdd | OpKind::NoisySub | OpKind::NoisyMul if self == Self::Ring => 2,
@@ -31,11 +43,7 @@ impl Arithmetic {
     }
 }
 
-fn is_read(form: Form) -> bool {
-    matches!(form, Form::Generic | Form::Custom)
-}
-
-fn is_noisy(ir: &Ir, value: Value) -> bool {
+pub(super) fn is_noisy(ir: &Ir, value: Value) -> bool {
     ir.interner.type_text(ir.value(value).ty) == "!noisy.i32"
 }
 
@@ -44,19 +52,43 @@ pub(super) struct Pairs<'a> {
     pub old: &'a Source,
     pub new: &'a Source,
     pub arithmetic: Arithmetic,
-    /// Values that are the same unknown, with the ops that define them if these are encodings.
-    pub unknowns: Vec<(Value, Value)>,
+    /// Values that are the same unknown.
+    pub unknowns: Vec<(Key, Value)>,
+    /// Values of the second program that are unknowns of their own.
+    pub new_unknowns: Vec<Value>,
+    /// Values of the first program that loops or branches define.
+    pub meanings: BTreeMap<Key, Meaning>,
     /// Values that have to be equal.
-    pub uses: Vec<(Value, Value)>,
+    pub uses: Vec<(Key, Key)>,
+    /// Values of the first program after some iterations, with those that the loops carry.
+    pub carried: Vec<(Key, Carried)>,
+    pub branches: Vec<Branch>,
+    /// Loops of which the last iterations are evaluated.
+    pub lasts: Vec<Last>,
+    pub contexts: Contexts,
     /// The loops that are missing in the second program, with their trip counts.
     pub loops: BTreeMap<Op, u64>,
     /// Arithmetic ops that are no reductions of each program, by their first bytes.
     pub old_ops: BTreeMap<usize, Value>,
     pub new_ops: BTreeMap<usize, Value>,
-    /// The listed loops that were not found yet.
-    left: BTreeMap<usize, u64>,
-    regions: Vec<(Region, Region)>,
+    /// The listed loops.
+    listed: BTreeMap<usize, u64>,
+    /// The loops that others take the place of, by the first bytes of the first of these.
+    strides: BTreeMap<usize, (usize, Vec<(usize, u64)>)>,
+    n_copies: u64,
+    tasks: Vec<Task>,
 }
+
+/// A part of the programs that is still to be compared.
+enum Task {
+    /// Two regions; the last op of each is left out if it yields what a branch results in.
+    Regions { context: u32, old: Region, new: Region, are_cases: bool },
+    /// The bodies of loops: ops of the first program with the iterations that they belong to.
+    Bodies { old: Vec<(u32, Op)>, new: Vec<Op> },
+}
+
+/// A loop of the first program with those that take its place.
+type Stride = (usize, Vec<(usize, u64)>);
 
 impl<'a> Pairs<'a> {
     /// Pairs the observed ops of two programs.
@@ -69,78 +101,278 @@ impl<'a> Pairs<'a> {
         new: &'a Source,
         arithmetic: Arithmetic,
         loops: &[(usize, u64)],
+        strides: &[Stride],
     ) -> Result<Self, String> {
+        let first = |it: &Stride| Some((it.1.first()?.0, it.clone()));
+        let root = Task::Regions {
+            context: 0,
+            old: old.ir().root(),
+            new: new.ir().root(),
+            are_cases: false,
+        };
         let mut out = Self {
             old,
             new,
             arithmetic,
             unknowns: Vec::new(),
+            new_unknowns: Vec::new(),
+            meanings: BTreeMap::new(),
             uses: Vec::new(),
+            carried: Vec::new(),
+            branches: Vec::new(),
+            lasts: Vec::new(),
+            contexts: Contexts::default(),
             loops: BTreeMap::new(),
             old_ops: BTreeMap::new(),
             new_ops: BTreeMap::new(),
-            left: loops.iter().copied().collect(),
-            regions: vec![(old.ir().root(), new.ir().root())],
+            listed: loops.iter().copied().collect(),
+            strides: strides.iter().filter_map(first).collect(),
+            n_copies: 0,
+            tasks: vec![root],
         };
-        if out.left.len() != loops.len() {
+        if out.listed.len() != loops.len() || out.strides.len() != strides.len() {
             return Err("a loop is listed twice".to_owned());
         }
-        while let Some((old, new)) = out.regions.pop() {
-            out.region(old, new)?;
+        while let Some(task) = out.tasks.pop() {
+            match task {
+                Task::Regions { context, old, new, are_cases } => {
+                    out.region(context, old, new, are_cases)?;
+                }
+                Task::Bodies { old, new } => out.ops(old, &new)?,
+            }
         }
-        match out.left.keys().next() {
-            Some(at) => Err(format!("the program before has no loop at byte {at} to evaluate")),
+        let starts = out.loops.keys().map(|&it| old.ir().range(it).start);
+        let found: BTreeSet<usize> = starts.collect();
+        if let Some(at) = out.listed.keys().find(|it| !found.contains(it)) {
+            return Err(format!("the program before has no loop at byte {at} to evaluate"));
+        }
+        match out.strides.keys().next() {
+            Some(at) => Err(format!("the rewritten program has no loop at byte {at} to compare")),
             None => Ok(out),
         }
     }
 
-    fn region(&mut self, old: Region, new: Region) -> Result<(), String> {
+    /// A value of the first program in an iteration.
+    fn key(&self, context: u32, value: Value) -> Key {
+        self.contexts.key(self.old.ir(), context, value)
+    }
+
+    fn region(
+        &mut self,
+        context: u32,
+        old: Region,
+        new: Region,
+        are_cases: bool,
+    ) -> Result<(), String> {
         let (old_blocks, new_blocks) = (self.old.ir().blocks(old), self.new.ir().blocks(new));
         if old_blocks.len() != new_blocks.len() {
             return Err("two regions have different numbers of blocks".to_owned());
         }
         for (old, new) in old_blocks.into_iter().zip(new_blocks) {
-            self.block(old, new)?;
+            self.block(context, old, new, are_cases)?;
         }
         Ok(())
     }
 
-    fn block(&mut self, old: Block, new: Block) -> Result<(), String> {
+    fn block(
+        &mut self,
+        context: u32,
+        old: Block,
+        new: Block,
+        are_cases: bool,
+    ) -> Result<(), String> {
         let (a, b) = (self.old.ir().block(old), self.new.ir().block(new));
         match (a.label, b.label) {
             (None, None) => {}
             (Some(a), Some(b)) if text(self.old, a) == text(self.new, b) => {}
             _ => return Err("two blocks have different labels".to_owned()),
         }
-        self.unknowns(&a.args, &b.args)?;
-        let mut old_ops = Vec::new();
-        for op in self.old.ir().block_ops(old) {
-            let at = self.old.ir().range(op).start;
-            if self.arithmetic.has(self.old.ir(), op) {
-                self.old_ops.insert(at, self.old.ir().op(op).results[0]);
-            } else if let Some(trips) = self.left.remove(&at) {
+        self.unknowns(context, &a.args, &b.args)?;
+        let old_ops: Vec<Op> = self.old.ir().block_ops(old).collect();
+        let mut old_ops = self.old_ops(context, old_ops);
+        let mut new_ops = self.new_ops(self.new.ir().block_ops(new).collect());
+        if are_cases {
+            old_ops.pop();
+            new_ops.pop();
+        }
+        self.ops(old_ops, &new_ops)
+    }
+
+    /// The observed ops among some of the first program.
+    fn old_ops(&mut self, context: u32, ops: Vec<Op>) -> Vec<(u32, Op)> {
+        let ir = self.old.ir();
+        let mut out = Vec::new();
+        for op in ops {
+            let at = ir.range(op).start;
+            if self.arithmetic.has(ir, op) {
+                if context == 0 && self.arithmetic.is_noisy(ir, op) {
+                    self.old_ops.insert(at, ir.op(op).results[0]);
+                }
+            } else if let Some(&trips) = self.listed.get(&at) {
                 self.loops.insert(op, trips);
             } else {
-                old_ops.push(op);
+                out.push((context, op));
             }
         }
-        let mut new_ops = Vec::new();
-        for op in self.new.ir().block_ops(new) {
-            if self.arithmetic.has(self.new.ir(), op) {
-                let at = self.new.ir().range(op).start;
-                self.new_ops.insert(at, self.new.ir().op(op).results[0]);
-            } else {
-                new_ops.push(op);
+        out
+    }
+
+    /// The observed ops among some of the second program.
+    fn new_ops(&mut self, ops: Vec<Op>) -> Vec<Op> {
+        let ir = self.new.ir();
+        let mut out = Vec::new();
+        for op in ops {
+            if !self.arithmetic.has(ir, op) {
+                out.push(op);
+            } else if self.arithmetic.is_noisy(ir, op) {
+                self.new_ops.insert(ir.range(op).start, ir.op(op).results[0]);
             }
         }
-        if old_ops.len() != new_ops.len() {
+        out
+    }
+
+    fn ops(&mut self, old_ops: Vec<(u32, Op)>, new_ops: &[Op]) -> Result<(), String> {
+        let start = |it: &Op| self.new.ir().range(*it).start;
+        let parts = new_ops.iter().filter_map(|it| self.strides.get(&start(it)));
+        let n_more: usize = parts.map(|it| it.1.len() - 1).sum();
+        if old_ops.len() + n_more != new_ops.len() {
             let (a, b) = (old_ops.len(), new_ops.len());
             return Err(format!("two blocks have {a} and {b} ops other than arithmetic"));
         }
-        old_ops.into_iter().zip(new_ops).try_for_each(|(old, new)| self.ops(old, new))
+        let mut new = new_ops.iter().copied();
+        for (context, op) in old_ops {
+            let first = new.next().ok_or("an op is missing in the rewritten program")?;
+            let at = self.new.ir().range(first).start;
+            let Some((before, parts)) = self.strides.remove(&at) else {
+                self.pair(context, op, first)?;
+                continue;
+            };
+            let mut loops = vec![(first, parts[0].1)];
+            for &(at, n) in &parts[1..] {
+                match new.next() {
+                    Some(it) if self.new.ir().range(it).start == at => loops.push((it, n)),
+                    _ => return Err(format!("there is no next loop at byte {at}")),
+                }
+            }
+            if self.old.ir().range(op).start != before {
+                return Err(format!("the loop at byte {at} takes the place of another op"));
+            }
+            self.stride(context, op, &loops)?;
+        }
+        Ok(())
     }
 
-    fn ops(&mut self, old: Op, new: Op) -> Result<(), String> {
+    /// Pairs a loop with loops that run the same iterations, some at once.
+    fn stride(&mut self, context: u32, op: Op, parts: &[(Op, u64)]) -> Result<(), String> {
+        let (old_ir, new_ir) = (self.old.ir(), self.new.ir());
+        let place = old_ir.range(op).start;
+        let wrong = |why: &str| Err(format!("the loop at byte {place} {why}"));
+        let counted = |ir: &Ir, op: Op| Loop::of(ir, op).filter(|_| Loop::has_only_bounds(ir, op));
+        let Some(old) = counted(old_ir, op) else { return wrong("has no constant bounds") };
+        let mut inits: Option<Vec<Value>> = None;
+        let mut last: Vec<Value> = Vec::new();
+        let mut n_done = 0_u64;
+        for &(part, n) in parts {
+            let Some(new) = counted(new_ir, part) else { return wrong("has no constant bounds") };
+            let by = |n: u64| old.step.checked_mul(i128::from(n));
+            let lower = by(n_done).and_then(|it| it.checked_add(old.lower));
+            let fits = n > 0
+                && old_ir.op(op).kind == new_ir.op(part).kind
+                && (lower, by(n)) == (Some(new.lower), Some(new.step))
+                && old.args.len() == new.args.len()
+                && [types(old_ir, &[old.index]), types(new_ir, &[new.index])] == [["index"]; 2]
+                && i64::try_from(new.step).is_ok()
+                && i64::try_from(new.lower).is_ok()
+                && types(old_ir, &old.args) == types(new_ir, &new.args)
+                && types(old_ir, &old.inits) == types(new_ir, &new.inits);
+            let Some(done) =
+                n.checked_mul(new.trips).and_then(|it| it.checked_add(n_done)).filter(|_| fits)
+            else {
+                return wrong("has other iterations in the rewritten program");
+            };
+            n_done = done;
+            self.n_copies = self.n_copies.saturating_add(n);
+            if self.n_copies > MOST_COPIES {
+                return Err("too many iterations of loops are compared".to_owned());
+            }
+            let results = new_ir.op(part).results.to_vec();
+            match &inits {
+                None => inits = Some(new.inits.clone()),
+                // Each goes on with what the one before has carried.
+                Some(_) => {
+                    let pairs = last.iter().zip(&new.inits);
+                    self.uses.extend(pairs.map(|(&a, &b)| (Key::New(a), Key::New(b))));
+                }
+            }
+            let firsts = inits.clone().unwrap_or_default();
+            let carried: Vec<(Key, Value)> =
+                old.inits.iter().map(|&it| self.key(context, it)).zip(firsts).collect();
+            let carry = |value: Value, at: usize| {
+                let is_noisy = is_noisy(old_ir, old.args[at]);
+                Carried { value, start: is_noisy.then_some(carried[at]) }
+            };
+            self.new_unknowns.push(new.index);
+            self.new_unknowns.extend(new.args.iter().chain(&results));
+            let mut ops = Vec::new();
+            let mut before: Option<u32> = None;
+            for copy in 0..n {
+                let inner = self.contexts.add(context, op);
+                for (at, &arg) in old.args.iter().enumerate() {
+                    let meaning = match before {
+                        None => Meaning::Carried(carry(new.args[at], at)),
+                        Some(it) => Meaning::Same(self.key(it, old.yielded[at])),
+                    };
+                    self.meanings.insert(Key::Old(inner, arg), meaning);
+                }
+                let Some(by) = by(copy) else {
+                    return wrong("has an induction variable too large");
+                };
+                self.meanings.insert(Key::Old(inner, old.index), Meaning::Index(new.index, by));
+                ops.extend(self.old_ops(inner, old.body.clone()));
+                before = Some(inner);
+            }
+            for (at, &value) in new.yielded.iter().enumerate() {
+                let end = self.key(before.unwrap_or(context), old.yielded[at]);
+                self.carried.push((end, carry(value, at)));
+            }
+            let new = self.new_ops(new.body);
+            self.tasks.push(Task::Bodies { old: ops, new });
+            last = results;
+        }
+        let Some(n_left) = old.trips.checked_sub(n_done) else {
+            return wrong("has more iterations in the rewritten program");
+        };
+        let firsts = inits.clone().unwrap_or_default();
+        let starts = old.inits.iter().map(|&it| self.key(context, it)).zip(firsts);
+        let starts: Vec<(Key, Value)> = starts.collect();
+        let results: Vec<Carried> = last
+            .iter()
+            .zip(starts)
+            .zip(&old.args)
+            .map(|((&value, start), &arg)| Carried {
+                value,
+                start: is_noisy(old_ir, arg).then_some(start),
+            })
+            .collect();
+        self.have_same_types(&old_ir.op(op).results, &last)?;
+        for (at, &it) in old_ir.op(op).results.iter().enumerate() {
+            let meaning = match n_left {
+                0 => Meaning::Carried(results[at]),
+                _ => Meaning::End(self.lasts.len()),
+            };
+            self.meanings.insert(self.key(context, it), meaning);
+        }
+        self.lasts.push(Last { op, n_left, carried: results });
+        // Values that are not noisy are carried as they are.
+        for (&a, b) in old.inits.iter().zip(inits.unwrap_or_default()) {
+            if !is_noisy(old_ir, a) {
+                self.uses.push((self.key(context, a), Key::New(b)));
+            }
+        }
+        Ok(())
+    }
+
+    fn pair(&mut self, context: u32, old: Op, new: Op) -> Result<(), String> {
         let (a, b) = (self.old.ir().op(old), self.new.ir().op(new));
         let place = self.old.ir().range(old);
         let differ = |how: &str| {
@@ -171,33 +403,81 @@ impl<'a> Pairs<'a> {
             let (Some(a), Some(b)) = (a.value, b.value) else {
                 return differ("has an operand that is not defined");
             };
-            self.uses.push((a, b));
+            self.uses.push((self.key(context, a), Key::New(b)));
         }
-        self.regions.extend(a.regions.iter().zip(&b.regions).map(|(a, b)| (a.1, b.1)));
-        self.unknowns(&a.results, &b.results)
+        let cases = self.cases(context, old, new);
+        for (a, b) in a.regions.iter().zip(&b.regions) {
+            let (old, new) = (a.1, b.1);
+            self.tasks.push(Task::Regions { context, old, new, are_cases: cases.is_some() });
+        }
+        let Some(cases) = cases else { return self.unknowns(context, &a.results, &b.results) };
+        self.have_same_types(&a.results, &b.results)?;
+        for (at, &it) in a.results.iter().enumerate() {
+            let meaning = Meaning::Branch(self.branches.len(), at, b.results[at]);
+            self.meanings.insert(self.key(context, it), meaning);
+        }
+        self.new_unknowns.extend(&b.results);
+        self.branches.push(Branch { old, new, cases });
+        Ok(())
     }
 
-    fn unknowns(&mut self, old: &[Value], new: &[Value]) -> Result<(), String> {
-        let ty = |ir: &Ir, it: Value| ir.interner.type_text(ir.value(it).ty);
+    /// The values that the cases of two branches yield.
+    fn cases(&self, context: u32, old: Op, new: Op) -> Option<Vec<Vec<(Key, Value)>>> {
+        let (a, b) = (self.old.ir().op(old), self.new.ir().op(new));
+        let is_branch = matches!(a.kind, OpKind::ScfIf | OpKind::AffineIf)
+            && self.arithmetic == Arithmetic::Ring
+            && !a.results.is_empty()
+            && a.regions.len() == 2;
+        let yielded = |ir: &Ir, region: Region| -> Option<Vec<Value>> {
+            let end = ir.last_op(ir.only_block(region)?)?;
+            let is_end = matches!(ir.op(end).kind, OpKind::ScfYield | OpKind::AffineYield)
+                && ir.op(end).operands.len() == a.results.len();
+            let values = ir.op(end).operands.iter().map(|it| it.value);
+            values.collect::<Option<_>>().filter(|_| is_end && is_read(ir.op(end).form))
+        };
+        let mut out = vec![Vec::new(); a.results.len()];
+        for (a, b) in a.regions.iter().zip(&b.regions).filter(|_| is_branch) {
+            let (a, b) = (yielded(self.old.ir(), a.1)?, yielded(self.new.ir(), b.1)?);
+            for (it, (a, b)) in out.iter_mut().zip(a.into_iter().zip(b)) {
+                it.push((self.key(context, a), b));
+            }
+        }
+        is_branch.then_some(out)
+    }
+
+    fn have_same_types(&self, old: &[Value], new: &[Value]) -> Result<(), String> {
         if old.len() != new.len() {
             return Err("two ops have different numbers of results or arguments".to_owned());
         }
-        for (&a, &b) in old.iter().zip(new) {
-            if ty(self.old.ir(), a) != ty(self.new.ir(), b) {
-                let name = self.old.ir().value_text(a);
-                return Err(format!("{name} has another type in the rewritten program"));
+        let pairs = types(self.old.ir(), old).into_iter().zip(types(self.new.ir(), new));
+        match pairs.zip(old).find(|it| it.0.0 != it.0.1) {
+            None => Ok(()),
+            Some((_, &it)) => {
+                let name = self.old.ir().value_text(it);
+                Err(format!("{name} has another type in the rewritten program"))
             }
-            self.unknowns.push((a, b));
+        }
+    }
+
+    fn unknowns(&mut self, context: u32, old: &[Value], new: &[Value]) -> Result<(), String> {
+        self.have_same_types(old, new)?;
+        for (&a, &b) in old.iter().zip(new) {
+            self.unknowns.push((self.key(context, a), b));
         }
         Ok(())
     }
 }
 
-/// The text of an op or a label between its operands and regions.
+fn types(ir: &Ir, values: &[Value]) -> Vec<String> {
+    values.iter().map(|&it| ir.interner.type_text(ir.value(it).ty)).collect()
+}
+
+/// The text of an op or a label between its results, operands and regions.
 fn text(source: &Source, op: Op) -> Vec<String> {
     let data = source.ir().op(op);
     let mut cuts: Vec<(u32, u32)> =
         data.operands.iter().map(|it| (it.span.start, it.span.end)).collect();
+    cuts.extend(data.result_names.iter().map(|it| (it.span.start, it.span.end)));
     cuts.extend(data.regions.iter().map(|it| (it.0, it.0)));
     cuts.sort_unstable();
     cuts.push((data.own_len, data.own_len));

@@ -76,6 +76,33 @@ impl Polynomial {
         self.terms.iter().map(|(monomial, &coefficient)| (&**monomial, coefficient))
     }
 
+    /// The unknown that it is, if it is one.
+    pub(super) fn as_unknown(&self) -> Option<u32> {
+        let mut terms = self.terms();
+        match (terms.next(), terms.next()) {
+            (Some((&[(unknown, 1)], 1)), None) => Some(unknown),
+            _ => None,
+        }
+    }
+
+    /// The polynomial whose product with a monomial without coefficient is this one, if that is
+    /// what the other is.
+    pub(super) fn divided(&self, by: &Self) -> Option<Self> {
+        let mut terms = by.terms();
+        let (Some((divisor, 1)), None) = (terms.next(), terms.next()) else { return None };
+        let mut out = Self::default();
+        for (monomial, coefficient) in self.terms() {
+            let mut left: BTreeMap<u32, u32> = monomial.iter().copied().collect();
+            for (unknown, exponent) in divisor {
+                let rest = left.get(unknown)?.checked_sub(*exponent)?;
+                left.insert(*unknown, rest);
+            }
+            let left: Monomial = left.into_iter().filter(|it| it.1 > 0).collect();
+            out.add_term(left, coefficient);
+        }
+        Some(out)
+    }
+
     fn add_term(&mut self, monomial: Monomial, coefficient: u64) {
         let sum = (self.terms.get(&monomial).unwrap_or(&0) + coefficient) % MODULUS;
         if sum == 0 {

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use noisy_syntax::{Def, Ir, Op, OpKind, TypeData, Value};
+use noisy_syntax::{Ir, Op, OpKind, Value};
 
-use super::pairs::Pairs;
+use super::integers::{self, Integer, plaintext};
+use super::loops::{Carried, Key, Loop, Meaning};
+use super::pairs::{Pairs, is_noisy};
 use super::polynomial::{Limits, MODULUS, Polynomial, Work};
 
 /// Loops within loops, at most.
@@ -17,11 +19,16 @@ type Values = BTreeMap<Value, Rc<Polynomial>>;
 /// Values of two programs.
 pub(super) struct Proof<'a> {
     pairs: Pairs<'a>,
-    old: Values,
-    new: Values,
+    known: BTreeMap<Key, Rc<Polynomial>>,
     /// The meanings of unknowns that stand for values which are shown equal.
     meanings: BTreeMap<u32, Rc<Polynomial>>,
-    n_unknowns: u32,
+    /// The values that unknowns stand for, of the first and of the second program.
+    origins: Vec<(Option<Value>, Option<Value>)>,
+    /// The unknowns of integers: constants by type, and sums with a constant.
+    constants: BTreeMap<(String, i128), u32>,
+    sums: BTreeMap<(u32, i128), u32>,
+    /// The unknown and the constant that integers are the sum of.
+    parts: BTreeMap<u32, (u32, i128)>,
     n_kept: usize,
     most_kept: usize,
     work: Work,
@@ -31,22 +38,29 @@ impl<'a> Proof<'a> {
     pub(super) fn new(pairs: Pairs<'a>, limits: Limits) -> Result<Self, String> {
         let mut out = Self {
             pairs,
-            old: Values::new(),
-            new: Values::new(),
+            known: BTreeMap::new(),
             meanings: BTreeMap::new(),
-            n_unknowns: 0,
+            origins: Vec::new(),
+            constants: BTreeMap::new(),
+            sums: BTreeMap::new(),
+            parts: BTreeMap::new(),
             n_kept: 0,
             most_kept: limits.kept,
             work: Work::new(limits),
         };
         for (old, new) in std::mem::take(&mut out.pairs.unknowns) {
-            let polynomial = match plaintext(out.pairs.old.ir(), old) {
+            let Key::Old(_, value) = old else { return Err("a value is of no program".into()) };
+            let polynomial = match plaintext(out.pairs.old.ir(), value) {
                 // The operands of both encodings have to be equal, so the other is the same.
                 Some(number) => Rc::new(Polynomial::number(number)),
-                None => out.unknown()?.1,
+                None => out.unknown(Some(value), Some(new))?.1,
             };
-            out.old.insert(old, polynomial.clone());
-            out.new.insert(new, polynomial);
+            out.known.insert(old, polynomial.clone());
+            out.known.insert(Key::New(new), polynomial);
+        }
+        for new in std::mem::take(&mut out.pairs.new_unknowns) {
+            let polynomial = out.unknown(None, Some(new))?.1;
+            out.known.insert(Key::New(new), polynomial);
         }
         for (&op, &trips) in &out.pairs.loops {
             let ir = out.pairs.old.ir();
@@ -54,7 +68,12 @@ impl<'a> Proof<'a> {
                 let at = ir.range(op).start;
                 return Err(format!("the op at byte {at} is not a loop of {trips} iterations"));
             }
+        }
+        let evaluated = out.pairs.loops.keys().copied();
+        let left = out.pairs.lasts.iter().filter(|it| it.n_left > 0).map(|it| it.op);
+        for op in evaluated.chain(left) {
             // A loop whose results nothing uses is not evaluated, and may still have effects.
+            let ir = out.pairs.old.ir();
             if !out.is_arithmetic(ir, op, 0) {
                 let at = ir.range(op).start;
                 return Err(format!("the loop at byte {at} has ops other than arithmetic"));
@@ -70,10 +89,41 @@ impl<'a> Proof<'a> {
         body.all(|&it| self.pairs.arithmetic.has(ir, it) || self.is_arithmetic(ir, it, depth + 1))
     }
 
-    fn unknown(&mut self) -> Result<(u32, Rc<Polynomial>), String> {
-        let unknown = self.n_unknowns;
-        self.n_unknowns = unknown.checked_add(1).ok_or("there are too many unknowns")?;
+    fn unknown(
+        &mut self,
+        old: Option<Value>,
+        new: Option<Value>,
+    ) -> Result<(u32, Rc<Polynomial>), String> {
+        let n = self.origins.len();
+        let unknown = u32::try_from(n).map_err(|_| "there are too many unknowns".to_owned())?;
+        self.origins.push((old, new));
         Ok((unknown, Rc::new(Polynomial::unknown(unknown))))
+    }
+
+    /// The sum of an integer and a constant.
+    fn offset(&mut self, of: &Polynomial, by: i128) -> Result<Rc<Polynomial>, String> {
+        let of = of.as_unknown().ok_or("an integer is unknown")?;
+        let (base, first) = self.parts.get(&of).copied().unwrap_or((of, 0));
+        let by = first.checked_add(by).ok_or("an integer is too large")?;
+        if by == 0 {
+            return Ok(Rc::new(Polynomial::unknown(base)));
+        }
+        if let Some(&it) = self.sums.get(&(base, by)) {
+            return Ok(Rc::new(Polynomial::unknown(it)));
+        }
+        let (unknown, polynomial) = self.unknown(None, None)?;
+        self.sums.insert((base, by), unknown);
+        self.parts.insert(unknown, (base, by));
+        Ok(polynomial)
+    }
+
+    fn constant(&mut self, ty: String, number: i128) -> Result<Rc<Polynomial>, String> {
+        if let Some(&it) = self.constants.get(&(ty.clone(), number)) {
+            return Ok(Rc::new(Polynomial::unknown(it)));
+        }
+        let (unknown, polynomial) = self.unknown(None, None)?;
+        self.constants.insert((ty, number), unknown);
+        Ok(polynomial)
     }
 
     /// Shows that the results of two ops are equal, and makes them one unknown.
@@ -82,138 +132,340 @@ impl<'a> Proof<'a> {
         else {
             return Err(format!("there is no arithmetic at byte {old} before or at {new} after"));
         };
-        self.are_equal(a, b)?;
-        let meaning = self.new_value(b)?;
-        let (unknown, polynomial) = self.unknown()?;
+        let (old, new) = (Key::Old(0, a), Key::New(b));
+        self.are_equal(old, new)?;
+        let meaning = self.value(new)?;
+        let (unknown, polynomial) = self.unknown(Some(a), Some(b))?;
         self.meanings.insert(unknown, meaning);
-        self.old.insert(a, polynomial.clone());
-        self.new.insert(b, polynomial);
+        self.known.insert(old, polynomial.clone());
+        self.known.insert(new, polynomial);
         Ok(())
     }
 
-    /// Shows that two values are equal.
-    pub(super) fn are_equal(&mut self, old: Value, new: Value) -> Result<(), String> {
-        let (a, b) = (self.old_value(old)?, self.new_value(new)?);
-        let mut rest = a.minus(&b, &mut self.work)?;
-        while rest.len() > 0 {
-            self.work.spend(rest.len())?;
-            let unknowns = rest.terms().flat_map(|it| it.0).map(|it| it.0);
-            let latest = unknowns.filter(|it| self.meanings.contains_key(it)).max();
-            let Some((unknown, meaning)) =
-                latest.and_then(|it| Some((it, self.meanings.get(&it)?)))
-            else {
-                let (a, b) = (self.pairs.old.ir(), self.pairs.new.ir());
-                let (a, b) = (a.value_text(old), b.value_text(new));
-                return Err(format!("{a} is not equal to {b} of the rewritten program"));
-            };
-            rest = rest.replace(unknown, meaning, &mut self.work)?;
+    /// Shows what the pairs have to fulfil.
+    pub(super) fn finish(&mut self) -> Result<(), String> {
+        for (old, new) in std::mem::take(&mut self.pairs.uses) {
+            self.are_equal(old, new)?;
+        }
+        for (old, carried) in std::mem::take(&mut self.pairs.carried) {
+            let value = self.carried(carried)?;
+            let rest = self.value(old)?.minus(&value, &mut self.work)?;
+            if self.expanded(rest, &|_| true)?.len() > 0 {
+                let name = self.text(Key::New(carried.value));
+                return Err(format!("{name} is not what the iterations before yield"));
+            }
         }
         Ok(())
     }
 
-    fn old_value(&mut self, value: Value) -> Result<Rc<Polynomial>, String> {
-        let ir = self.pairs.old.ir();
-        self.value(ir, true, value)
+    /// Shows that two values are equal.
+    fn are_equal(&mut self, old: Key, new: Key) -> Result<(), String> {
+        let (a, b) = (self.value(old)?, self.value(new)?);
+        let rest = a.minus(&b, &mut self.work)?;
+        if self.expanded(rest, &|_| true)?.len() == 0 {
+            return Ok(());
+        }
+        Err(format!(
+            "{} is not equal to {} of the rewritten program",
+            self.text(old),
+            self.text(new)
+        ))
     }
 
-    fn new_value(&mut self, value: Value) -> Result<Rc<Polynomial>, String> {
-        let ir = self.pairs.new.ir();
-        self.value(ir, false, value)
+    /// A polynomial in which some unknowns are replaced by their meanings, the latest first.
+    fn expanded(
+        &mut self,
+        mut rest: Polynomial,
+        is_meant: &dyn Fn(u32) -> bool,
+    ) -> Result<Polynomial, String> {
+        loop {
+            self.work.spend(rest.len())?;
+            let unknowns = rest.terms().flat_map(|it| it.0).map(|it| it.0);
+            let latest =
+                unknowns.filter(|&it| self.meanings.contains_key(&it) && is_meant(it)).max();
+            let meaning = latest.and_then(|it| Some((it, self.meanings.get(&it)?)));
+            let Some((unknown, meaning)) = meaning else { return Ok(rest) };
+            rest = rest.replace(unknown, meaning, &mut self.work)?;
+        }
+    }
+
+    fn ir(&self, key: Key) -> &'a Ir {
+        match key {
+            Key::Old(..) => self.pairs.old.ir(),
+            Key::New(_) => self.pairs.new.ir(),
+        }
+    }
+
+    fn text(&self, key: Key) -> String {
+        let (Key::Old(_, value) | Key::New(value)) = key;
+        self.ir(key).value_text(value)
+    }
+
+    /// A value that is used where another is defined.
+    fn beside(&self, key: Key, value: Value) -> Key {
+        match key {
+            Key::Old(context, _) => self.pairs.contexts.key(self.pairs.old.ir(), context, value),
+            Key::New(_) => Key::New(value),
+        }
+    }
+
+    /// The values that the definition of one needs.
+    fn needs(&self, key: Key) -> Result<Vec<Key>, String> {
+        let of_carried = |it: Carried| -> Vec<Key> {
+            let start = it.start.iter().flat_map(|&(old, new)| [old, Key::New(new)]);
+            start.chain([Key::New(it.value)]).collect()
+        };
+        match self.pairs.meanings.get(&key) {
+            Some(&Meaning::Carried(it)) => return Ok(of_carried(it)),
+            Some(&Meaning::Same(it)) => return Ok(vec![it]),
+            Some(&Meaning::Index(it, _)) => return Ok(vec![Key::New(it)]),
+            Some(&Meaning::End(last)) => {
+                let Some(it) = self.pairs.lasts.get(last) else { return Err("no loop".into()) };
+                let carried = it.carried.iter().flat_map(|&it| of_carried(it));
+                let outside = inputs(self.pairs.old.ir(), it.op).into_iter();
+                return Ok(carried.chain(outside.map(|it| self.beside(key, it))).collect());
+            }
+            Some(&Meaning::Branch(branch, at, new)) => {
+                let cases = &self.pairs.branches[branch].cases[at];
+                let both = cases.iter().flat_map(|&(old, new)| [old, Key::New(new)]);
+                return Ok(both.chain([Key::New(new)]).collect());
+            }
+            None => {}
+        }
+        let ir = self.ir(key);
+        let unknown = || format!("{} is unknown", self.text(key));
+        let (Key::Old(_, value) | Key::New(value)) = key;
+        let op = ir.defining_op(value).ok_or_else(unknown)?;
+        if !self.is_opened(key, op) && !self.pairs.arithmetic.has(ir, op) {
+            return Err(unknown());
+        }
+        Ok(inputs(ir, op).into_iter().map(|it| self.beside(key, it)).collect())
+    }
+
+    fn is_opened(&self, key: Key, op: Op) -> bool {
+        matches!(key, Key::Old(..)) && self.pairs.loops.contains_key(&op)
     }
 
     /// The polynomial of a value, computed after those that it depends on.
-    fn value(&mut self, ir: &Ir, is_old: bool, value: Value) -> Result<Rc<Polynomial>, String> {
-        let mut stack = vec![value];
+    fn value(&mut self, key: Key) -> Result<Rc<Polynomial>, String> {
+        let mut stack = vec![key];
         while let Some(&at) = stack.last() {
-            let known = if is_old { &self.old } else { &self.new };
-            if known.contains_key(&at) {
+            if self.known.contains_key(&at) {
                 stack.pop();
                 continue;
             }
-            let name = || ir.value_text(at);
-            let op = ir.defining_op(at).ok_or_else(|| format!("{} is unknown", name()))?;
-            let opened = self.pairs.loops.get(&op).filter(|_| is_old);
-            let is_computed = opened.is_some() || self.pairs.arithmetic.has(ir, op);
-            if !is_computed {
-                return Err(format!("{} is unknown", name()));
-            }
-            let mut needs = inputs(ir, op);
-            needs.retain(|it| !known.contains_key(it));
+            let mut needs = self.needs(at)?;
+            needs.retain(|it| !self.known.contains_key(it));
             self.work.spend(1 + needs.len())?;
             if !needs.is_empty() {
                 // Values that depend on themselves end with the work.
                 stack.extend(needs);
                 continue;
             }
-            let results = if opened.is_some() {
-                self.iterations(ir, op, &Values::new(), 0)?
-            } else {
-                vec![self.computed(ir, is_old, op, &Values::new())?]
+            let ir = self.ir(at);
+            let (Key::Old(_, value) | Key::New(value)) = at;
+            let results = match (self.pairs.meanings.get(&at).copied(), ir.defining_op(value)) {
+                (Some(Meaning::End(last)), _) => self.last(at, last)?,
+                (Some(it), _) => vec![(at, self.meant(it)?)],
+                (None, Some(op)) if self.is_opened(at, op) => {
+                    let values = self.iterations(at, op, &Values::new(), 0, None)?;
+                    let keys = ir.op(op).results.iter().map(|&it| self.beside(at, it));
+                    keys.collect::<Vec<Key>>().into_iter().zip(values).collect()
+                }
+                (None, Some(op)) => vec![(at, self.computed(at, op, &Values::new())?)],
+                (None, None) => return Err(format!("{} is unknown", self.text(at))),
             };
-            self.n_kept += results.iter().map(|it| 1 + it.len()).sum::<usize>();
+            self.n_kept += results.iter().map(|it| 1 + it.1.len()).sum::<usize>();
             if self.n_kept > self.most_kept {
                 return Err("the polynomials have too many monomials".to_owned());
             }
-            let known = if is_old { &mut self.old } else { &mut self.new };
-            known.extend(ir.op(op).results.iter().copied().zip(results));
+            self.known.extend(results);
             stack.pop();
         }
-        let known = if is_old { &self.old } else { &self.new };
-        known.get(&value).cloned().ok_or_else(|| format!("{} is unknown", ir.value_text(value)))
+        self.known.get(&key).cloned().ok_or_else(|| format!("{} is unknown", self.text(key)))
+    }
+
+    /// A value whose definition needs only values that are known.
+    fn meant(&mut self, meaning: Meaning) -> Result<Rc<Polynomial>, String> {
+        match meaning {
+            Meaning::Carried(it) => self.carried(it),
+            Meaning::Same(it) => self.value(it),
+            Meaning::Index(it, by) => {
+                let index = self.value(Key::New(it))?;
+                self.offset(&index, by)
+            }
+            Meaning::Branch(branch, at, new) => self.related(branch, at, new),
+            Meaning::End(..) => Err("a loop has several results".to_owned()),
+        }
+    }
+
+    /// The results of a loop of which the last iterations are evaluated.
+    fn last(&mut self, key: Key, last: usize) -> Result<Vec<(Key, Rc<Polynomial>)>, String> {
+        let Some(it) = self.pairs.lasts.get(last) else { return Err("no loop".into()) };
+        let (op, n) = (it.op, it.n_left);
+        let mut carried = Vec::new();
+        for it in it.carried.clone() {
+            carried.push(self.carried(it)?);
+        }
+        let values = self.iterations(key, op, &Values::new(), 0, Some((n, carried)))?;
+        let ir = self.pairs.old.ir();
+        let keys = ir.op(op).results.iter().map(|&it| self.beside(key, it));
+        Ok(keys.collect::<Vec<Key>>().into_iter().zip(values).collect())
+    }
+
+    /// A carried value: the one of the second program, and the difference of the initial values.
+    fn carried(&mut self, of: Carried) -> Result<Rc<Polynomial>, String> {
+        let value = self.value(Key::New(of.value))?;
+        let Some((old, new)) = of.start else { return Ok(value) };
+        let (old, new) = (self.value(old)?, self.value(Key::New(new))?);
+        let rest = old.minus(&new, &mut self.work)?;
+        let rest = self.expanded_if_zero(rest)?;
+        Ok(Rc::new(value.plus(1, &rest, &mut self.work)?))
+    }
+
+    /// Zero if a polynomial is zero, else the polynomial.
+    fn expanded_if_zero(&mut self, it: Polynomial) -> Result<Polynomial, String> {
+        let is_zero = self.expanded(it.clone(), &|_| true)?.len() == 0;
+        Ok(if is_zero { Polynomial::number(0) } else { it })
+    }
+
+    /// The result of a branch: that of the second program, times a factor and plus a rest that are
+    /// the same in all cases.
+    fn related(&mut self, branch: usize, at: usize, new: Value) -> Result<Rc<Polynomial>, String> {
+        let Some(it) = self.pairs.branches.get(branch) else { return Err("no branch".into()) };
+        let (old_op, new_op, keys) = (it.old, it.new, it.cases[at].clone());
+        let (old_ir, new_ir) = (self.pairs.old.ir(), self.pairs.new.ir());
+        let is_inner = |ir: &Ir, value: Option<Value>, op: Op| {
+            let holder = value.and_then(|it| ir.region(ir.def_region(it)).parent);
+            holder.is_some_and(|it| ir.is_within(it, op))
+        };
+        let mut values = Vec::new();
+        for (old, new) in keys {
+            values.push((self.value(old)?, self.value(Key::New(new))?));
+        }
+        let result = self.value(Key::New(new))?;
+        // From here on there are no new unknowns.
+        let origins = std::mem::take(&mut self.origins);
+        let is_local = |unknown: u32| {
+            let (old, new) = origins.get(unknown as usize).copied().unwrap_or_default();
+            is_inner(old_ir, old, old_op) || is_inner(new_ir, new, new_op)
+        };
+        let mut cases = Vec::new();
+        for (old, new) in values {
+            let old = self.expanded(Polynomial::clone(&old), &is_local)?;
+            let new = self.expanded(Polynomial::clone(&new), &is_local)?;
+            cases.push((old, new));
+        }
+        let is_noisy = is_noisy(new_ir, new);
+        let mut factors = vec![Polynomial::number(1)];
+        if is_noisy {
+            factors.push(Polynomial::number(MODULUS - 1));
+            factors.extend(cases.iter().filter_map(|it| it.0.divided(&it.1)));
+        }
+        let is_fixed =
+            |it: &Polynomial| it.terms().flat_map(|it| it.0).all(|&(it, _)| !is_local(it));
+        'factors: for factor in factors.into_iter().filter(is_fixed) {
+            let mut rest: Option<Polynomial> = None;
+            for (old, new) in &cases {
+                let product = factor.times(new, &mut self.work)?;
+                let mut difference = old.minus(&product, &mut self.work)?;
+                if !is_fixed(&difference) {
+                    // Values of the case may cancel.
+                    difference = self.expanded(difference, &|_| true)?;
+                }
+                let is_same = match &rest {
+                    None => is_fixed(&difference) && (is_noisy || difference.len() == 0),
+                    Some(it) => {
+                        let left = it.minus(&difference, &mut self.work)?;
+                        self.expanded(left, &|_| true)?.len() == 0
+                    }
+                };
+                if !is_same {
+                    continue 'factors;
+                }
+                rest.get_or_insert(difference);
+            }
+            let rest = rest.unwrap_or_default();
+            let product = factor.times(&result, &mut self.work)?;
+            self.origins = origins;
+            return Ok(Rc::new(product.plus(1, &rest, &mut self.work)?));
+        }
+        Err(format!("{} is not the result of the branch before", new_ir.value_text(new)))
     }
 
     /// The polynomial of an arithmetic op, some of whose operands may be local to a loop.
-    fn computed(
-        &mut self,
-        ir: &Ir,
-        is_old: bool,
-        op: Op,
-        local: &Values,
-    ) -> Result<Rc<Polynomial>, String> {
-        let known = if is_old { &self.old } else { &self.new };
+    fn computed(&mut self, key: Key, op: Op, local: &Values) -> Result<Rc<Polynomial>, String> {
+        let ir = self.ir(key);
         let operand = |at: usize| {
             let value = ir.op(op).operands.get(at).and_then(|it| it.value);
-            let found = value.and_then(|it| local.get(&it).or_else(|| known.get(&it)));
+            let outer = |it: Value| self.known.get(&self.beside(key, it));
+            let found = value.and_then(|it| local.get(&it).or_else(|| outer(it)));
             found.cloned().ok_or("an operand is unknown")
         };
-        let work = &mut self.work;
+        match integers::meaning(ir, op) {
+            Some(Integer::Constant(it)) => {
+                let ty = ir.op(op).results.first().map(|&it| ir.value(it).ty);
+                let ty = ty.map_or_else(String::new, |it| ir.interner.type_text(it));
+                return self.constant(ty, it);
+            }
+            Some(Integer::Plus(by)) => {
+                let of = operand(0)?;
+                return self.offset(&of, by);
+            }
+            None => {}
+        }
         Ok(match ir.op(op).kind {
-            OpKind::NoisyAdd => Rc::new(operand(0)?.plus(1, &*operand(1)?, work)?),
-            OpKind::NoisySub => Rc::new(operand(0)?.minus(&*operand(1)?, work)?),
-            OpKind::NoisyMul => Rc::new(operand(0)?.times(&*operand(1)?, work)?),
             OpKind::NoisyReduceNoise => operand(0)?,
+            OpKind::NoisyAdd => {
+                let (a, b) = (operand(0)?, operand(1)?);
+                Rc::new(a.plus(1, &b, &mut self.work)?)
+            }
+            OpKind::NoisySub => {
+                let (a, b) = (operand(0)?, operand(1)?);
+                Rc::new(a.minus(&b, &mut self.work)?)
+            }
+            OpKind::NoisyMul => {
+                let (a, b) = (operand(0)?, operand(1)?);
+                Rc::new(a.times(&b, &mut self.work)?)
+            }
             _ => return Err("an op is not arithmetic".to_owned()),
         })
     }
 
-    /// The results of a loop, one iteration after the other. The values that it uses from outside
-    /// are known or among the local ones.
+    /// The results of a loop, one iteration after the other, or of some last iterations, with what
+    /// these start with. The values that it uses from outside are known or among the local ones.
     fn iterations(
         &mut self,
-        ir: &Ir,
+        key: Key,
         op: Op,
         local: &Values,
         depth: usize,
+        last: Option<(u64, Vec<Rc<Polynomial>>)>,
     ) -> Result<Vec<Rc<Polynomial>>, String> {
+        let ir = self.ir(key);
         let wrong = || format!("the loop at byte {} cannot be evaluated", ir.range(op).start);
         let it = Loop::of(ir, op).filter(|_| depth < MOST_DEPTH).ok_or_else(wrong)?;
         let of = |value: &Value, local: &Values, proof: &Self| {
-            local.get(value).or_else(|| proof.old.get(value)).cloned().ok_or_else(wrong)
+            let outer = || proof.known.get(&proof.beside(key, *value));
+            local.get(value).or_else(outer).cloned().ok_or_else(wrong)
         };
-        let mut carried = Vec::new();
-        for value in &it.inits {
-            carried.push(of(value, local, self)?);
-        }
-        for _ in 0..it.trips {
+        let (n, mut carried) = match last {
+            Some(it) => it,
+            None => {
+                let inits = it.inits.iter().map(|it| of(it, local, self));
+                (it.trips, inits.collect::<Result<_, _>>()?)
+            }
+        };
+        for _ in 0..n {
             self.work.spend(1 + local.len())?;
             let mut local = local.clone();
             local.extend(it.args.iter().copied().zip(carried.drain(..)));
             for &op in &it.body {
                 self.work.spend(1)?;
                 let results = if self.pairs.arithmetic.has(ir, op) {
-                    vec![self.computed(ir, true, op, &local)?]
+                    vec![self.computed(key, op, &local)?]
                 } else {
-                    self.iterations(ir, op, &local, depth + 1)?
+                    self.iterations(key, op, &local, depth + 1, None)?
                 };
                 local.extend(ir.op(op).results.iter().copied().zip(results));
             }
@@ -243,91 +495,4 @@ fn inputs(ir: &Ir, op: Op) -> Vec<Value> {
     };
     out.retain(is_outside);
     out
-}
-
-/// A loop with constant bounds.
-struct Loop {
-    trips: u64,
-    /// Initial values of the carried arguments.
-    inits: Vec<Value>,
-    args: Vec<Value>,
-    /// The ops but the last.
-    body: Vec<Op>,
-    /// Operands of the last op.
-    yielded: Vec<Value>,
-}
-
-impl Loop {
-    fn of(ir: &Ir, op: Op) -> Option<Self> {
-        let data = ir.op(op);
-        let n = data.results.len();
-        let operands: Vec<Value> =
-            data.operands.iter().map(|it| it.value).collect::<Option<_>>()?;
-        let (first, lower, upper, step) = match data.kind {
-            // An unsigned comparison is an attribute.
-            OpKind::ScfFor if ir.extra(op).attrs.is_empty() || has_only_segments(ir, op) => {
-                let bound = |at: usize| integer(ir, *operands.get(at)?);
-                (3, bound(0)?, bound(1)?, bound(2)?)
-            }
-            OpKind::AffineFor => {
-                let step = ir.interner.int_value(ir.attr(op, "step")?)?;
-                (0, map(ir, op, "lowerBoundMap")?, map(ir, op, "upperBoundMap")?, step)
-            }
-            _ => return None,
-        };
-        let [(_, region)] = data.regions[..] else { return None };
-        let block = ir.only_block(region)?;
-        let mut body: Vec<Op> = ir.block_ops(block).collect();
-        let end = ir.op(body.pop()?);
-        let yielded: Vec<Value> = end.operands.iter().map(|it| it.value).collect::<Option<_>>()?;
-        let args = &ir.block(block).args;
-        let fits = operands.len() == first + n && args.len() == 1 + n && yielded.len() == n;
-        let is_end = matches!(end.kind, OpKind::ScfYield | OpKind::AffineYield);
-        if !fits || !is_end || step <= 0 {
-            return None;
-        }
-        let rounds = upper.checked_sub(lower)?.max(0).checked_add(step - 1)? / step;
-        Some(Self {
-            trips: u64::try_from(rounds).ok()?,
-            inits: operands[first..].to_vec(),
-            args: args[1..].to_vec(),
-            body,
-            yielded,
-        })
-    }
-}
-
-fn has_only_segments(ir: &Ir, op: Op) -> bool {
-    let names = ir.extra(op).attrs.iter().map(|it| ir.interner.str(it.0));
-    names.into_iter().all(|it| it == "operandSegmentSizes")
-}
-
-/// A constant bound of an `affine.for`.
-fn map(ir: &Ir, op: Op, name: &str) -> Option<i128> {
-    let map = ir.interner.affine(ir.attr(op, name)?)?;
-    match (map.n_inputs(), &map.evaluate(&|_| None)?[..]) {
-        (0, &[bound]) => Some(i128::from(bound)),
-        _ => None,
-    }
-}
-
-/// The number that an `arith.constant` defines.
-fn integer(ir: &Ir, value: Value) -> Option<i128> {
-    let Def::Result(op, 0) = ir.value(value).def else { return None };
-    (ir.op(op).kind == OpKind::ArithConstant).then_some(())?;
-    ir.interner.int_value(ir.attr(op, "value")?)
-}
-
-/// The plaintext of an encoded constant with as many bits as plaintexts have.
-fn plaintext(ir: &Ir, value: Value) -> Option<u64> {
-    let Def::Result(op, 0) = ir.value(value).def else { return None };
-    let data = ir.op(op);
-    if data.kind != OpKind::NoisyEncode || !ir.extra(op).attrs.is_empty() {
-        return None;
-    }
-    let operand = data.operands.first()?.value?;
-    let is_full = |it: &TypeData| matches!(it, TypeData::Int { width: 5, .. });
-    let number =
-        integer(ir, operand).filter(|_| is_full(ir.interner.type_data(ir.value(operand).ty)));
-    u64::try_from(number?.rem_euclid(i128::from(MODULUS))).ok()
 }

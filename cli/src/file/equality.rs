@@ -32,6 +32,7 @@ pub(crate) fn certificate(before: &str, rewritten: &Rewritten) -> Result<Equalit
         after: digest(&after),
         rewritten: after,
         loops: proofs().flat_map(|it| it.loops.iter().copied()).collect(),
+        strides: proofs().flat_map(|it| it.strides.iter().cloned()).collect(),
         steps: proofs().flat_map(|it| it.steps.iter().copied()).collect(),
     };
     verify(before, &equality, Limits::default()).map(|_| equality)

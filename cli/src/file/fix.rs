@@ -159,7 +159,8 @@ fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> R
         return out;
     }
     let (time, growth) = (settings.rewrite.time_limit.duration(), settings.rewrite.growth.factor());
-    let wanted = noisy_rewrite::Options { placing: options.clone(), time, growth };
+    let placing = options.clone();
+    let wanted = noisy_rewrite::Options { placing, time, growth, keeps_structure: false };
     let functions = document.ir().functions();
     let Some(rewritten) = noisy_rewrite::rewrite(document, &functions, &wanted) else {
         return out;

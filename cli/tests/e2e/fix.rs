@@ -448,9 +448,9 @@ fn a_rewritten_program_is_verified_against_the_program_before() {
     folder.write("forged.json", forged.to_string());
     let other = &["--equality", "forged.json"][..];
     refused("proof.json", other, "before.mlir", "was made for a different program");
-    for (from, to) in [(r#""version":1"#, r#""version":2"#), ("noisy-equality", "noisy")] {
+    for (from, to) in [(r#""version":2"#, r#""version":1"#), ("noisy-equality", "noisy")] {
         folder.write("forged.json", equality.replacen(from, to, 1));
-        refused("proof.json", other, "before.mlir", "not a noisy-equality of version 1");
+        refused("proof.json", other, "before.mlir", "not a noisy-equality of version 2");
     }
     for text in ["", "[]", "{", &equality[..equality.len() / 2], &folder.read("proof.json")] {
         folder.write("forged.json", text);

@@ -110,7 +110,9 @@ fn run_rewrite(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Fa
     let limits = Limits { time: Some(time), ..Limits::default() };
     let cache = Some(Arc::default());
     let placing = Placing { limits, cache, ..Placing::default() };
-    let wanted = noisy_rewrite::Options { placing, time, growth: f64::from(growth) / 100.0 };
+    // Only arithmetic is taken over into the program.
+    let growth = f64::from(growth) / 100.0;
+    let wanted = noisy_rewrite::Options { placing, time, growth, keeps_structure: true };
     let program = Program::new(&print::generic(cx.ir));
     let (ours, theirs) = (cx.ir.functions(), program.ir().functions());
     if ours.len() != theirs.len() {

@@ -44,9 +44,48 @@ impl Polynomial {
         out
     }
 
+    pub(super) fn minus_one() -> Self {
+        Self::number((1 << PLAINTEXT_BITS) - 1)
+    }
+
     /// Number of monomials.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The unknown that it is, if it is one.
+    pub(super) fn as_unknown(&self) -> Option<Unknown> {
+        match self.0.iter().next() {
+            Some((powers, 1)) if self.len() == 1 => match powers[..] {
+                [(unknown, 1)] => Some(unknown),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub(super) fn unknowns(&self) -> impl Iterator<Item = Unknown> {
+        self.0.keys().flatten().map(|it| it.0)
+    }
+
+    /// The polynomial whose product with another is this one, if that is a monomial.
+    pub(super) fn divided(&self, by: &Self) -> Option<Self> {
+        let (factor, &coefficient) = by.0.iter().next().filter(|_| by.len() == 1)?;
+        let mut out = Self::default();
+        for (powers, &number) in &self.0 {
+            let mut rest: BTreeMap<Unknown, u32> = powers.iter().copied().collect();
+            for &(unknown, exponent) in factor {
+                let left = rest.get_mut(&unknown)?;
+                *left = left.checked_sub(exponent)?;
+            }
+            let rest: Powers = rest.into_iter().filter(|it| it.1 > 0).collect();
+            (coefficient == 1).then(|| out.add(rest, number))?;
+        }
+        Some(out)
     }
 
     /// The monomials, as powers of unknowns, and their coefficients.
@@ -69,13 +108,20 @@ impl Polynomial {
     }
 }
 
-/// The work that is left for a proof.
+/// The work that is left for a proof, and the unknowns that it has named.
 pub(crate) struct Work<'a> {
     left: u64,
     /// Asked now and then; true ends the proof.
     stop: &'a dyn Fn() -> bool,
     /// Work until the next time it is asked.
     until_asked: u64,
+    n_unknowns: u32,
+    /// The unknowns that are integers: constants by type and number, and sums of an unknown and a
+    /// number.
+    constants: FxHashMap<(String, i128), Unknown>,
+    sums: FxHashMap<(Unknown, i128), Unknown>,
+    /// The unknown and the number that an integer is the sum of.
+    parts: FxHashMap<Unknown, (Unknown, i128)>,
 }
 
 /// Work between two looks at the clock.
@@ -83,7 +129,48 @@ const MOST_UNASKED: u64 = 2000;
 
 impl<'a> Work<'a> {
     pub(crate) fn new(stop: &'a dyn Fn() -> bool) -> Self {
-        Self { left: MOST_WORK, stop, until_asked: MOST_UNASKED }
+        Self {
+            left: MOST_WORK,
+            stop,
+            until_asked: MOST_UNASKED,
+            n_unknowns: 0,
+            constants: FxHashMap::default(),
+            sums: FxHashMap::default(),
+            parts: FxHashMap::default(),
+        }
+    }
+
+    /// A new unknown. Later ones are greater.
+    pub(super) fn unknown(&mut self) -> Unknown {
+        let unknown = Unknown(self.n_unknowns);
+        self.n_unknowns += 1;
+        unknown
+    }
+
+    /// The unknown that stands for a constant of a type.
+    pub(super) fn constant(&mut self, ty: String, number: i128) -> Unknown {
+        if let Some(&it) = self.constants.get(&(ty.clone(), number)) {
+            return it;
+        }
+        let unknown = self.unknown();
+        self.constants.insert((ty, number), unknown);
+        unknown
+    }
+
+    /// The unknown that stands for the sum of an integer and a number.
+    pub(super) fn offset(&mut self, of: Unknown, by: i128) -> Option<Unknown> {
+        let (base, first) = self.parts.get(&of).copied().unwrap_or((of, 0));
+        let sum = first.checked_add(by)?;
+        if sum == 0 {
+            return Some(base);
+        }
+        if let Some(&it) = self.sums.get(&(base, sum)) {
+            return Some(it);
+        }
+        let unknown = self.unknown();
+        self.sums.insert((base, sum), unknown);
+        self.parts.insert(unknown, (base, sum));
+        Some(unknown)
     }
 
     /// Counts an op.
@@ -143,13 +230,21 @@ impl<'a> Work<'a> {
         b: &Polynomial,
         meaning: &FxHashMap<Unknown, Rc<Polynomial>>,
     ) -> Option<bool> {
-        let mut at = self.sum(a, b, true)?;
+        let difference = self.sum(a, b, true)?;
+        Some(self.expanded(difference, Unknown(0), meaning)?.0.is_empty())
+    }
+
+    /// A polynomial in which the unknowns from one on that stand for others are replaced by these.
+    pub(super) fn expanded(
+        &mut self,
+        mut at: Polynomial,
+        from: Unknown,
+        meaning: &FxHashMap<Unknown, Rc<Polynomial>>,
+    ) -> Option<Polynomial> {
         // Meanings name earlier unknowns only, so this ends.
-        while !at.0.is_empty() {
-            let unknowns = at.0.keys().flatten().map(|it| it.0);
-            let Some(latest) = unknowns.filter(|it| meaning.contains_key(it)).max() else {
-                return Some(false);
-            };
+        loop {
+            let unknowns = at.unknowns().filter(|&it| it >= from && meaning.contains_key(&it));
+            let Some(latest) = unknowns.max() else { return Some(at) };
             let value = meaning.get(&latest)?;
             let mut out = Polynomial::default();
             let mut powers_of: Vec<Polynomial> = vec![Polynomial::number(1)];
@@ -176,7 +271,6 @@ impl<'a> Work<'a> {
             }
             at = out;
         }
-        Some(true)
     }
 }
 

@@ -1,0 +1,73 @@
+//! Integers that are constants, or differ from another integer by one.
+
+use noisy_syntax::affine::{Body, Expr, Operator};
+use noisy_syntax::{Def, Form, Ir, Op, OpKind, TypeData, Value};
+
+use super::polynomial::MODULUS;
+
+/// The meaning of an op that has no other effect than to define an integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Integer {
+    /// A constant.
+    Constant(i128),
+    /// The first operand plus a constant.
+    Plus(i128),
+}
+
+/// Returns true if an op was read as a whole.
+pub(super) fn is_read(form: Form) -> bool {
+    matches!(form, Form::Generic | Form::Custom)
+}
+
+/// The meaning of an op that is `arith.constant`, `arith.addi` of a constant, or `affine.apply` of
+/// `d0 + c`.
+pub(super) fn meaning(ir: &Ir, op: Op) -> Option<Integer> {
+    let data = ir.op(op);
+    let [result] = data.results[..] else { return None };
+    let is_integer = matches!(
+        ir.interner.type_data(ir.value(result).ty),
+        TypeData::Index | TypeData::Int { .. }
+    );
+    if !is_integer || !is_read(data.form) {
+        return None;
+    }
+    let attrs = &ir.extra(op).attrs;
+    match data.kind {
+        OpKind::ArithConstant if attrs.len() == 1 => integer(ir, result).map(Integer::Constant),
+        OpKind::ArithAddi if attrs.is_empty() => {
+            let (_, by) = (data.operands.first()?.value?, data.operands.get(1)?.value?);
+            integer(ir, by).map(Integer::Plus)
+        }
+        OpKind::AffineApply if attrs.len() == 1 => {
+            let [operand] = &data.operands[..] else { return None };
+            operand.value?;
+            let map = ir.interner.affine(ir.attr(op, "map")?)?;
+            let Body::Map(results) = &map.body else { return None };
+            let [Expr::Binary(Operator::Add, sum)] = &results[..] else { return None };
+            let (Expr::Dim(0), Expr::Const(by)) = &**sum else { return None };
+            (map.n_inputs() == 1).then_some(Integer::Plus(i128::from(*by)))
+        }
+        _ => None,
+    }
+}
+
+/// The number that an `arith.constant` defines.
+pub(super) fn integer(ir: &Ir, value: Value) -> Option<i128> {
+    let Def::Result(op, 0) = ir.value(value).def else { return None };
+    (ir.op(op).kind == OpKind::ArithConstant).then_some(())?;
+    ir.interner.int_value(ir.attr(op, "value")?)
+}
+
+/// The plaintext of an encoded constant with as many bits as plaintexts have.
+pub(super) fn plaintext(ir: &Ir, value: Value) -> Option<u64> {
+    let Def::Result(op, 0) = ir.value(value).def else { return None };
+    let data = ir.op(op);
+    if data.kind != OpKind::NoisyEncode || !ir.extra(op).attrs.is_empty() {
+        return None;
+    }
+    let operand = data.operands.first()?.value?;
+    let is_full = |it: &TypeData| matches!(it, TypeData::Int { width: 5, .. });
+    let number =
+        integer(ir, operand).filter(|_| is_full(ir.interner.type_data(ir.value(operand).ty)));
+    u64::try_from(number?.rem_euclid(i128::from(MODULUS))).ok()
+}

@@ -1,0 +1,162 @@
+//! Loops and branches whose values differ from those of the rewritten program.
+
+use noisy_syntax::{Ir, Op, OpKind, Value};
+
+use super::integers::{integer, is_read};
+
+/// A value of one of the programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    /// A value of the first program, in a context: 0 for values outside of all loops that are
+    /// compared in several iterations at once.
+    Old(u32, Value),
+    /// A value of the second program.
+    New(Value),
+}
+
+/// Iterations of loops, each within another.
+#[derive(Default)]
+pub(super) struct Contexts {
+    /// The context around each, and the loop. The first has number 1.
+    all: Vec<(u32, Op)>,
+}
+
+impl Contexts {
+    /// An iteration of a loop.
+    pub(super) fn add(&mut self, around: u32, of: Op) -> u32 {
+        self.all.push((around, of));
+        self.all.len() as u32
+    }
+
+    /// A value that is used in a context, in the one in which it is defined.
+    pub(super) fn key(&self, ir: &Ir, context: u32, value: Value) -> Key {
+        let holder = ir.region(ir.def_region(value)).parent;
+        let mut at = context;
+        while let Some(&(around, of)) = (at as usize).checked_sub(1).and_then(|it| self.all.get(it))
+        {
+            if holder.is_some_and(|it| ir.is_within(it, of)) {
+                break;
+            }
+            at = around;
+        }
+        Key::Old(at, value)
+    }
+}
+
+/// A value that a loop of the first program carries, as a value of the second one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Carried {
+    pub value: Value,
+    /// The initial values: their difference is added.
+    pub start: Option<(Key, Value)>,
+}
+
+/// The definition of a value of the first program.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Meaning {
+    Carried(Carried),
+    /// A value that the iteration before yields.
+    Same(Key),
+    /// An induction variable of the second program, plus a number.
+    Index(Value, i128),
+    /// A result of a loop of which the last iterations are evaluated, by number.
+    End(usize),
+    /// A branch by number, a result by number, and that result in the second program.
+    Branch(usize, usize, Value),
+}
+
+/// A loop of which the last iterations are evaluated.
+pub(super) struct Last {
+    pub op: Op,
+    pub n_left: u64,
+    /// The values that it carries before them.
+    pub carried: Vec<Carried>,
+}
+
+/// Two branches.
+pub(super) struct Branch {
+    pub old: Op,
+    pub new: Op,
+    /// For each result what the cases yield.
+    pub cases: Vec<Vec<(Key, Value)>>,
+}
+
+/// A loop with constant bounds.
+pub(super) struct Loop {
+    pub lower: i128,
+    pub step: i128,
+    pub trips: u64,
+    /// Initial values of the carried arguments.
+    pub inits: Vec<Value>,
+    /// The induction variable.
+    pub index: Value,
+    pub args: Vec<Value>,
+    /// The ops but the last.
+    pub body: Vec<Op>,
+    /// Operands of the last op.
+    pub yielded: Vec<Value>,
+}
+
+impl Loop {
+    pub(super) fn of(ir: &Ir, op: Op) -> Option<Self> {
+        let data = ir.op(op);
+        let n = data.results.len();
+        let operands: Vec<Value> =
+            data.operands.iter().map(|it| it.value).collect::<Option<_>>()?;
+        let (first, lower, upper, step) = match data.kind {
+            // An unsigned comparison is an attribute.
+            OpKind::ScfFor if ir.extra(op).attrs.is_empty() || has_only_segments(ir, op) => {
+                let bound = |at: usize| integer(ir, *operands.get(at)?);
+                (3, bound(0)?, bound(1)?, bound(2)?)
+            }
+            OpKind::AffineFor => {
+                let step = ir.interner.int_value(ir.attr(op, "step")?)?;
+                (0, map(ir, op, "lowerBoundMap")?, map(ir, op, "upperBoundMap")?, step)
+            }
+            _ => return None,
+        };
+        let [(_, region)] = data.regions[..] else { return None };
+        let block = ir.only_block(region)?;
+        let mut body: Vec<Op> = ir.block_ops(block).collect();
+        let end = ir.op(body.pop()?);
+        let yielded: Vec<Value> = end.operands.iter().map(|it| it.value).collect::<Option<_>>()?;
+        let args = &ir.block(block).args;
+        let fits = operands.len() == first + n && args.len() == 1 + n && yielded.len() == n;
+        let is_end = matches!(end.kind, OpKind::ScfYield | OpKind::AffineYield);
+        if !fits || !is_end || step <= 0 {
+            return None;
+        }
+        let rounds = upper.checked_sub(lower)?.max(0).checked_add(step - 1)? / step;
+        Some(Self {
+            lower,
+            step,
+            index: args[0],
+            trips: u64::try_from(rounds).ok()?,
+            inits: operands[first..].to_vec(),
+            args: args[1..].to_vec(),
+            body,
+            yielded,
+        })
+    }
+
+    /// Returns true if a loop has no other attributes than bounds and a step.
+    pub(super) fn has_only_bounds(ir: &Ir, op: Op) -> bool {
+        let bounds = ["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"];
+        let mut names = ir.extra(op).attrs.iter().map(|it| ir.interner.str(it.0));
+        names.all(|it| bounds.contains(&it)) && is_read(ir.op(op).form)
+    }
+}
+
+fn has_only_segments(ir: &Ir, op: Op) -> bool {
+    let names = ir.extra(op).attrs.iter().map(|it| ir.interner.str(it.0));
+    names.into_iter().all(|it| it == "operandSegmentSizes")
+}
+
+/// A constant bound of an `affine.for`.
+fn map(ir: &Ir, op: Op, name: &str) -> Option<i128> {
+    let map = ir.interner.affine(ir.attr(op, name)?)?;
+    match (map.n_inputs(), &map.evaluate(&|_| None)?[..]) {
+        (0, &[bound]) => Some(i128::from(bound)),
+        _ => None,
+    }
+}

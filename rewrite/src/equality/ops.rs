@@ -1,0 +1,121 @@
+//! Ops as the proof sees them.
+
+use noisy_analyses::Program;
+use noisy_integers::constant::Constant;
+use noisy_syntax::affine::{Body, Expr, Operator};
+use noisy_syntax::{Def, Form, Ir, Op, OpKind, Span, TypeData, Value};
+
+use super::polynomial::PLAINTEXT_BITS;
+
+/// True if an op is a sum, a difference or a product of two noisy integers, or reduces the noise of
+/// one, and says nothing else.
+pub(super) fn is_arithmetic(ir: &Ir, op: Op) -> bool {
+    let data = ir.op(op);
+    let n_operands = match data.kind {
+        OpKind::NoisyAdd | OpKind::NoisySub | OpKind::NoisyMul => 2,
+        OpKind::NoisyReduceNoise => 1,
+        _ => return false,
+    };
+    let noisy = |value: Value| ir.interner.type_text(ir.value(value).ty) == "!noisy.i32";
+    data.operands.len() == n_operands
+        && data.results.len() == 1
+        && ir.extra(op).attrs.is_empty()
+        && !ir.has_problem(op)
+        && !matches!(data.form, Form::Broken | Form::Opaque)
+        && noisy(data.results[0])
+        && data.operands.iter().all(|it| it.value.is_some_and(noisy))
+}
+
+/// The plaintext that is encoded in a value in each run.
+pub(super) fn constant(program: &Program, value: Value) -> Option<u64> {
+    let ir = program.ir();
+    let Def::Result(op, 0) = ir.value(value).def else { return None };
+    let data = ir.op(op);
+    let plain = data.operands.first().filter(|_| data.kind == OpKind::NoisyEncode)?.value?;
+    let TypeData::Int { width, .. } = ir.interner.type_data(ir.value(plain).ty) else {
+        return None;
+    };
+    match program.integers().constant(ir, plain) {
+        Constant::Int(it) if u64::from(*width) == u64::from(PLAINTEXT_BITS) => {
+            Some(it.rem_euclid(1 << PLAINTEXT_BITS) as u64)
+        }
+        _ => None,
+    }
+}
+
+/// An integer that depends on nothing but constants and at most one other.
+pub(super) enum Scalar {
+    /// A constant.
+    Number(i128),
+    /// The sum of the first operand and a constant.
+    Sum(i128),
+}
+
+/// The meaning of an op that is a constant, or the sum of an integer and one, and does nothing
+/// else.
+pub(super) fn scalar(ir: &Ir, op: Op) -> Option<Scalar> {
+    let data = ir.op(op);
+    let n_attrs = ir.extra(op).attrs.len();
+    if matches!(data.form, Form::Broken | Form::Opaque)
+        || ir.has_problem(op)
+        || data.results.len() != 1
+        || !data.regions.is_empty()
+    {
+        return None;
+    }
+    let ty = ir.interner.type_data(ir.value(data.results[0]).ty);
+    if !matches!(ty, TypeData::Int { .. } | TypeData::Index) {
+        return None;
+    }
+    match data.kind {
+        OpKind::ArithConstant => Some(Scalar::Number(number(ir, op)?)),
+        OpKind::ArithAddi if n_attrs == 0 && data.operands.len() == 2 => {
+            let by = data.operands[1].value?;
+            Some(Scalar::Sum(number(ir, ir.defining_op(by)?)?))
+        }
+        OpKind::AffineApply if n_attrs == 1 && data.operands.len() == 1 => {
+            let map = ir.interner.affine(ir.attr(op, "map")?)?;
+            let Body::Map(results) = &map.body else { return None };
+            let [Expr::Binary(Operator::Add, both)] = &results[..] else { return None };
+            match &**both {
+                (Expr::Dim(0), Expr::Const(it)) => Some(Scalar::Sum(i128::from(*it))),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The number that an `arith.constant` defines.
+fn number(ir: &Ir, op: Op) -> Option<i128> {
+    let is_plain = ir.op(op).kind == OpKind::ArithConstant && ir.extra(op).attrs.len() == 1;
+    ir.interner.int_value(ir.attr(op, "value").filter(|_| is_plain)?)
+}
+
+/// True if the value of an op follows from those of its operands, and it does nothing else.
+pub(super) fn is_computed(ir: &Ir, op: Op) -> bool {
+    is_arithmetic(ir, op) || scalar(ir, op).is_some()
+}
+
+/// The text of an op without its regions, its operands and the names of its results.
+pub(super) fn skeleton(program: &Program, op: Op) -> String {
+    let data = program.ir().op(op);
+    let mut cuts: Vec<(u32, u32)> =
+        data.operands.iter().map(|it| (it.span.start, it.span.end)).collect();
+    cuts.extend(data.result_names.iter().map(|it| (it.span.start, it.span.end)));
+    cuts.extend(data.regions.iter().map(|it| (it.0, it.0)));
+    cuts.sort_unstable();
+    let mut out = String::new();
+    let mut at = data.lead;
+    for (start, end) in cuts {
+        if at < start {
+            out += &program.source().span_text(op, Span::new(at, start));
+        }
+        out.push('%');
+        at = at.max(end);
+    }
+    if at < data.own_len {
+        out += &program.source().span_text(op, Span::new(at, data.own_len));
+    }
+    out
+}

@@ -1,0 +1,166 @@
+//! The values of one of the programs.
+
+use std::rc::Rc;
+
+use noisy_analyses::Program;
+use noisy_dataflow::flow::{self, Flow};
+use noisy_syntax::{Ir, Op, OpKind, Value};
+use rustc_hash::FxHashMap;
+
+use super::ops::{Scalar, is_arithmetic, is_computed, scalar};
+use super::polynomial::{Polynomial, Work};
+use super::{MOST_DEPTH, MOST_ROUNDS};
+
+/// One of the programs.
+pub(super) struct Side<'a> {
+    pub program: &'a Program,
+    pub ir: &'a Ir,
+    pub known: FxHashMap<Value, Rc<Polynomial>>,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn of(program: &'a Program) -> Self {
+        Self { program, ir: program.ir(), known: FxHashMap::default() }
+    }
+
+    /// The polynomial of a value.
+    pub(super) fn value(
+        &mut self,
+        value: Value,
+        work: &mut Work<'_>,
+    ) -> Result<Rc<Polynomial>, String> {
+        let mut stack = vec![value];
+        while let Some(&at) = stack.last() {
+            if self.known.contains_key(&at) {
+                stack.pop();
+                continue;
+            }
+            let name = || self.ir.value_text(at);
+            let Some(op) = self.ir.defining_op(at).filter(|&it| is_computed(self.ir, it)) else {
+                return Err(format!("{} is used before it is known", name()));
+            };
+            let operands = self.ir.op(op).operands.iter().filter_map(|it| it.value);
+            let missing: Vec<Value> = operands.filter(|it| !self.known.contains_key(it)).collect();
+            if missing.is_empty() {
+                let polynomial = self.computed(op, work)?;
+                self.known.insert(at, polynomial);
+                stack.pop();
+            } else if stack.len() > self.ir.bounds().1 {
+                return Err(format!("{} depends on itself", name()));
+            } else {
+                stack.extend(missing);
+            }
+        }
+        self.known.get(&value).cloned().ok_or_else(|| "a value is unknown".to_owned())
+    }
+
+    /// The polynomial of an arithmetic op whose operands are known.
+    fn computed(&self, op: Op, work: &mut Work<'_>) -> Result<Rc<Polynomial>, String> {
+        let operand = |at: usize| {
+            let value = self.ir.op(op).operands.get(at).and_then(|it| it.value);
+            value.and_then(|it| self.known.get(&it)).ok_or("an operand is unknown")
+        };
+        if let Some(it) = scalar(self.ir, op) {
+            let unknown = match it {
+                Scalar::Number(it) => {
+                    let ty = self.ir.value(self.ir.op(op).results[0]).ty;
+                    work.constant(self.ir.interner.type_text(ty), it)
+                }
+                Scalar::Sum(by) => {
+                    let of = operand(0)?.as_unknown().ok_or("an integer is not known")?;
+                    work.offset(of, by).ok_or("an integer is too large")?
+                }
+            };
+            return Ok(Rc::new(Polynomial::of(unknown)));
+        }
+        let polynomial = match self.ir.op(op).kind {
+            OpKind::NoisyReduceNoise => return Ok(operand(0)?.clone()),
+            OpKind::NoisyAdd => work.sum(operand(0)?, operand(1)?, false),
+            OpKind::NoisySub => work.sum(operand(0)?, operand(1)?, true),
+            OpKind::NoisyMul => work.product(operand(0)?, operand(1)?),
+            _ => return Err("an op is not arithmetic".to_owned()),
+        };
+        polynomial.map(Rc::new).ok_or_else(|| {
+            let name = self.ir.op(op).results.first().map(|&it| self.ir.value_text(it));
+            format!("{} has too many monomials", name.unwrap_or_default())
+        })
+    }
+
+    /// The results of a loop of known trip count whose body is nothing but arithmetic, found round
+    /// by round; `None` if it is not such a loop.
+    pub(super) fn evaluate(
+        &mut self,
+        op: Op,
+        depth: usize,
+        work: &mut Work<'_>,
+    ) -> Result<Option<()>, String> {
+        let ir = self.ir;
+        let data = ir.op(op);
+        let Flow::For { first } = Flow::of(ir, op) else { return Ok(None) };
+        let trips = self.program.integers().trips(ir, op).count();
+        let region = data.regions.first().filter(|_| data.regions.len() == 1);
+        let block = region.and_then(|it| ir.only_block(it.1));
+        let (Some(trips), Some(block)) = (trips.filter(|&it| it <= MOST_ROUNDS), block) else {
+            return Ok(None);
+        };
+        let n = data.results.len();
+        let end = ir.last_op(block).filter(|&it| {
+            matches!(ir.op(it).kind, OpKind::ScfYield | OpKind::AffineYield)
+                && ir.op(it).operands.len() == n
+        });
+        let Some(end) = end else { return Ok(None) };
+        let args: Vec<Value> = flow::carried_args(ir, ir.block(block).region, n).to_vec();
+        if depth > MOST_DEPTH || args.len() != n || data.operands.len() != first + n {
+            return Ok(None);
+        }
+        let mut carried = Vec::with_capacity(n);
+        for it in &data.operands[first..] {
+            let value = it.value.ok_or("an operand is not defined")?;
+            carried.push(self.value(value, work)?);
+        }
+        let ops: Vec<Op> = ir.block_ops(block).filter(|&it| it != end).collect();
+        let yields: Option<Vec<Value>> = ir.op(end).operands.iter().map(|it| it.value).collect();
+        let yields = yields.ok_or("an operand is not defined")?;
+        let body = (&args[..], &ops[..], &yields[..]);
+        let Some(carried) = self.rounds(body, carried, trips, depth, work)? else {
+            return Ok(None);
+        };
+        self.known.extend(data.results.iter().copied().zip(carried));
+        Ok(Some(()))
+    }
+
+    /// The values that the body of a loop yields after some rounds. The body consists of its
+    /// arguments, its ops but the last, and the operands of that. `None` if it has other ops than
+    /// arithmetic.
+    pub(super) fn rounds(
+        &mut self,
+        (args, ops, yields): (&[Value], &[Op], &[Value]),
+        mut carried: Vec<Rc<Polynomial>>,
+        n: u64,
+        depth: usize,
+        work: &mut Work<'_>,
+    ) -> Result<Option<Vec<Rc<Polynomial>>>, String> {
+        let ir = self.ir;
+        for _ in 0..n {
+            self.known.extend(args.iter().copied().zip(carried.drain(..)));
+            for &it in ops {
+                work.tick()?;
+                if is_arithmetic(ir, it) {
+                    // Operands from outside may not be known yet.
+                    for operand in &ir.op(it).operands {
+                        let value = operand.value.ok_or("an operand is not defined")?;
+                        self.value(value, work)?;
+                    }
+                    let polynomial = self.computed(it, work)?;
+                    self.known.insert(ir.op(it).results[0], polynomial);
+                } else if self.evaluate(it, depth + 1, work)?.is_none() {
+                    return Ok(None);
+                }
+            }
+            for &it in yields {
+                carried.push(self.value(it, work)?);
+            }
+        }
+        Ok(Some(carried))
+    }
+}

@@ -1,0 +1,252 @@
+//! Candidates: the arithmetic of a program in other ways.
+
+use std::time::Duration;
+
+use noisy_analyses::{Document, Objective, Program};
+use noisy_syntax::{Form, Op, OpKind};
+
+use super::{MOST_CODE_GROWTH, Placer, SMALL, costs, edited};
+use crate::bound;
+use crate::clock::Clock;
+use crate::extract::{Extracted, Extraction};
+use crate::search::{Effort, Variant, search};
+use crate::write::{self, Change};
+
+/// Candidates of a function that the optimizer judges, at most.
+const MOST_CANDIDATES: usize = 4;
+
+/// Operations beyond which the optimizer judges fewer candidates: each takes its time.
+const MANY_OPS: usize = 3000;
+
+/// Operations for each second of the time limit, at most: with less time the search would only take
+/// time from the placement of the program as it is.
+const MOST_OPS_PER_SECOND: f64 = 10_000.0;
+
+/// Time for the bound on all rewritings.
+const BOUND_TIME: Duration = Duration::from_millis(50);
+
+/// Operations of a block that is rewritten, at most.
+const MOST_OPS: usize = 50_000;
+
+/// The variants of a block.
+pub(super) struct Choice {
+    function: usize,
+    /// True if loops are opened.
+    opens_loops: bool,
+    extracted: Extracted,
+    variants: Vec<Variant>,
+    /// Number of reductions that a simple placement needs before.
+    n_before: u64,
+}
+
+/// A candidate of a function: with loops opened or not, and the number of the variant of each of
+/// its blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Candidate {
+    opens_loops: bool,
+    variant: usize,
+}
+
+/// A program whose arithmetic is searched.
+pub(super) struct Search<'a> {
+    pub placer: &'a Placer<'a>,
+    pub program: &'a Program,
+    pub functions: &'a [Op],
+}
+
+impl Search<'_> {
+    /// The variants of all blocks.
+    pub(super) fn choices(&self, clock: &Clock) -> Vec<Choice> {
+        let mut out: Vec<Choice> = Vec::new();
+        for (at, &function) in self.functions.iter().enumerate() {
+            if !is_read(self.program, function) {
+                continue;
+            }
+            let clock = clock.part(1.0 / (self.functions.len() - at) as f64);
+            let mut has_regions = false;
+            let ir = self.program.ir();
+            for &(_, region) in &ir.op(function).regions {
+                ir.walk(region, &mut |op| has_regions |= !ir.op(op).regions.is_empty());
+            }
+            let part = if has_regions { clock.part(0.5) } else { clock.clone() };
+            let opened = self.of_function(at, &part, true);
+            let has_opened = opened.iter().any(|it| it.extracted.has_opened);
+            out.extend(opened);
+            if has_opened {
+                out.extend(self.of_function(at, &clock, false));
+            }
+        }
+        out
+    }
+
+    /// The program with the candidate of each function that costs least; `None` if there is none.
+    /// Each has to cost less than its function does already, if that is given.
+    pub(super) fn tried(
+        &self,
+        choices: &[Choice],
+        least: Option<Vec<f64>>,
+        clock: &Clock,
+    ) -> Option<Document> {
+        // If a simple placement saves nothing, a better one hardly does.
+        let is_promising = |at: usize| {
+            let mut its = choices.iter().filter(|it| it.function == at);
+            its.any(|it| it.extracted.has_opened || it.variants[0].n_reductions < it.n_before)
+        };
+        let promising: Vec<bool> = (0..self.functions.len()).map(is_promising).collect();
+        if !promising.contains(&true) {
+            return None;
+        }
+        let most = choices.iter().map(|it| it.variants.len()).max()?.min(MOST_CANDIDATES);
+        let mut candidates = Vec::new();
+        for opens_loops in [true, false] {
+            let variants = (0..most).map(|variant| Candidate { opens_loops, variant });
+            if choices.iter().any(|it| it.opens_loops == opens_loops) {
+                candidates.extend(variants);
+            }
+        }
+        if choices.iter().map(|it| it.extracted.straight.lines.len()).sum::<usize>() > MANY_OPS {
+            candidates.retain(|it| it.variant == 0);
+        }
+        let least = least.unwrap_or_else(|| vec![f64::INFINITY; promising.len()]);
+        let mut best: Vec<(f64, Option<Candidate>)> =
+            least.into_iter().map(|it| (it, None)).collect();
+        for (at, &candidate) in candidates.iter().enumerate() {
+            // The first is always tried.
+            if at > 0 && clock.is_over() {
+                break;
+            }
+            let choose = |at: usize| promising[at].then_some(candidate);
+            // Functions that the candidate does not suit are tried one by one by the next.
+            let Some(after) = apply(self.program, choices, &choose) else { continue };
+            let part = clock.part(1.0 / (candidates.len() - at) as f64);
+            let Some((_, placed)) = self.placer.place(&after, &part) else { continue };
+            for (at, cost) in costs(&placed).into_iter().enumerate() {
+                if let Some((cost, _)) = cost.filter(|it| promising[at] && it.0 < best[at].0) {
+                    best[at] = (cost, Some(candidate));
+                }
+            }
+        }
+        best.iter().any(|it| it.1.is_some()).then_some(())?;
+        apply(self.program, choices, &|at| best[at].1)
+    }
+
+    /// Reductions that a function executes at least, however it is rewritten; 0 if it is not one
+    /// computation of its arguments and of encoded values.
+    pub(super) fn least(&self, at: usize, choices: &[Choice]) -> u64 {
+        let (ir, function) = (self.program.ir(), self.functions[at]);
+        let mut its = choices.iter().filter(|it| it.function == at && it.opens_loops);
+        let (Some(Choice { extracted, .. }), None) = (its.next(), its.next()) else { return 0 };
+        let &[(_, region)] = ir.op(function).regions.as_slice() else { return 0 };
+        let counts_executions = self.placer.options.placing.objective == Objective::Executed;
+        if ir.only_block(region) != Some(extracted.block)
+            || extracted.has_opened && !counts_executions
+        {
+            return 0;
+        }
+        let is_noisy = |op: Op| {
+            let data = ir.op(op);
+            let operands = data.operands.iter().filter_map(|it| it.value);
+            operands.chain(data.results.iter().copied()).any(|it| self.program.is_noisy(it))
+        };
+        let mut is_whole = true;
+        ir.walk(region, &mut |op| {
+            let mut outer = std::iter::successors(Some(op), |&it| ir.parent_op(it));
+            let is_taken = outer.any(|it| extracted.members.contains(&it));
+            let is_edge = matches!(
+                ir.op(op).kind,
+                OpKind::NoisyEncode | OpKind::NoisyDecode | OpKind::FuncReturn
+            );
+            is_whole &= is_taken || is_edge || !is_noisy(op);
+        });
+        // The noise of arguments may depend on a caller.
+        let mut has_calls = false;
+        for it in ir.functions() {
+            for &(_, region) in &ir.op(it).regions {
+                ir.walk(region, &mut |op| has_calls |= ir.op(op).kind == OpKind::FuncCall);
+            }
+        }
+        if !is_whole || has_calls {
+            return 0;
+        }
+        let clock = Clock::new(BOUND_TIME, self.placer.options.placing.limits.cancel.clone());
+        bound::least(&extracted.straight, self.placer.scale, &|| clock.is_over())
+    }
+
+    fn of_function(&self, at: usize, clock: &Clock, opens_loops: bool) -> Vec<Choice> {
+        let (program, options, scale) = (self.program, self.placer.options, self.placer.scale);
+        let (ir, function) = (program.ir(), self.functions[at]);
+        let drops_reductions = options.placing.replace;
+        let extraction = Extraction { program, scale, drops_reductions, opens_loops };
+        let mut out = Vec::new();
+        let mut opened: Vec<Op> = Vec::new();
+        for block in write::blocks(ir, function) {
+            let holder = ir.region(ir.block(block).region).parent;
+            if holder.is_some_and(|it| opened.iter().any(|&of| ir.is_within(it, of) || it == of)) {
+                continue;
+            }
+            let Some(extracted) = extraction.block(block) else { continue };
+            let n_ops = extracted.straight.lines.len() - extracted.straight.leaves.len();
+            if n_ops > MOST_OPS || n_ops as f64 > MOST_OPS_PER_SECOND * self.placer.seconds {
+                continue;
+            }
+            let most_ops = (n_ops as f64 * options.growth) as usize;
+            let effort = Effort { clock: clock.clone(), most_ops };
+            let mut variants = search(&extracted.straight, scale, &effort);
+            let loops: Vec<Op> = extracted
+                .members
+                .iter()
+                .copied()
+                .filter(|&it| !ir.op(it).regions.is_empty())
+                .collect();
+            if !loops.is_empty() {
+                let mut n_written = extracted.members.len();
+                for &it in &loops {
+                    ir.op(it).regions.iter().for_each(|it| ir.walk(it.1, &mut |_| n_written += 1));
+                }
+                variants.retain(|it| it.n_ops <= MOST_CODE_GROWTH * n_written + SMALL);
+            }
+            if variants.is_empty() {
+                continue;
+            }
+            opened.extend(loops);
+            let n_before = extracted.straight.greedy_reductions(scale);
+            out.push(Choice { function: at, opens_loops, extracted, variants, n_before });
+        }
+        out
+    }
+}
+
+/// True if all ops of a function are known, so that all uses of values are.
+pub(crate) fn is_read(program: &Program, function: Op) -> bool {
+    let ir = program.ir();
+    let mut is_read = true;
+    let mut look = |op: Op| {
+        is_read &= !matches!(ir.op(op).form, Form::Broken | Form::Opaque) && !ir.has_problem(op);
+    };
+    look(function);
+    for &(_, region) in &ir.op(function).regions {
+        ir.walk(region, &mut look);
+    }
+    is_read
+}
+
+/// The program with a candidate of each function.
+fn apply(
+    program: &Program,
+    choices: &[Choice],
+    choose: &dyn Fn(usize) -> Option<Candidate>,
+) -> Option<Document> {
+    let has_closed = |at: usize| choices.iter().any(|it| it.function == at && !it.opens_loops);
+    let changes: Vec<Change<'_>> = choices
+        .iter()
+        .filter_map(|it| {
+            let candidate = choose(it.function)?;
+            let is_opened = candidate.opens_loops || !has_closed(it.function);
+            let variant = candidate.variant.min(it.variants.len() - 1);
+            (it.opens_loops == is_opened)
+                .then(|| Change { block: &it.extracted, variant: &it.variants[variant] })
+        })
+        .collect();
+    let edits = write::edits(program, &changes)?;
+    edited(program, &edits)
+}

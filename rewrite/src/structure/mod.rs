@@ -1,0 +1,164 @@
+//! Loops and branches take another form before arithmetic is rewritten, and invariant arithmetic
+//! leaves loops after it.
+//!
+//! Each form is a program of its own: the search rewrites its arithmetic, the optimizer places it,
+//! and of each function the cheapest is taken that is shown equal. Nothing here has to be trusted.
+
+mod branches;
+mod hoist;
+mod stride;
+mod text;
+
+use std::collections::VecDeque;
+
+use noisy_analyses::{Document, Program, TextEdit};
+use noisy_dataflow::flow::Flow;
+use noisy_syntax::{Op, OpKind};
+
+use self::stride::Size;
+use crate::extract::arithmetic;
+use crate::improve::{MOST_CODE_GROWTH, Placer, SMALL, edited, functions_at, is_read};
+
+/// Passes over loops or branches within others, at most.
+const MOST_PASSES: usize = 8;
+
+/// Numbers of iterations that loops take at once.
+const SIZES: &[Size] = &[Size::Share(4), Size::Share(1), Size::Period];
+
+/// Ops of functions of which other forms are tried, at most: each takes its time.
+const MOST_OPS: usize = 3000;
+
+/// Times that loops of the best form take several iterations at once again, at most.
+const MOST_AGAIN: usize = 2;
+
+/// The other forms of a program that are left to try.
+pub(crate) struct Forms<'a> {
+    waiting: VecDeque<Document>,
+    placer: &'a Placer<'a>,
+    n_again: usize,
+}
+
+impl<'a> Forms<'a> {
+    pub(crate) fn of(program: &Program, placer: &'a Placer<'a>) -> Self {
+        let keeps = placer.options.keeps_structure;
+        let forms = if keeps { Vec::new() } else { forms(program, &placer.places) };
+        let n_again = if forms.is_empty() { 0 } else { MOST_AGAIN };
+        Self { waiting: forms.into(), placer, n_again }
+    }
+
+    /// Number of forms that are left, at most.
+    pub(crate) fn n_left(&self) -> usize {
+        self.waiting.len() + self.n_again
+    }
+
+    /// The next form; after all others, one of the best that was found: a body that became short
+    /// may be repeated once more.
+    pub(crate) fn next(&mut self, last: Option<&Program>) -> Option<Document> {
+        if let Some(it) = self.waiting.pop_front() {
+            return Some(it);
+        }
+        self.n_again = self.n_again.checked_sub(1)?;
+        strided(last?, &self.placer.places, Size::Again)
+    }
+
+    /// A form whose arithmetic was rewritten, after what is left to do.
+    pub(crate) fn finished(form: Document, placer: &Placer<'_>) -> Document {
+        let places = &placer.places;
+        let after = repeated(&form, places, hoist::hoisted).unwrap_or(form);
+        repeated(&after, places, text::without_unused).unwrap_or(after)
+    }
+}
+
+/// True if a function has changed, as far as it may.
+pub(crate) fn is_form_of(old: (&Program, Op), new: (&Program, Op), most_growth: f64) -> bool {
+    let text = |it: (&Program, Op)| it.0.source().slice(it.0.ir().range(it.1));
+    let growth = n_executed(new.0, new.1) / n_executed(old.0, old.1).max(1.0);
+    let most = MOST_CODE_GROWTH * n_ops(old.0, old.1) + SMALL;
+    // A callee may cost less because its callers do.
+    text(old) != text(new)
+        && growth <= most_growth
+        && n_ops(new.0, new.1) <= most
+        && is_read(old.0, old.1)
+}
+
+/// The other forms of a program.
+fn forms(program: &Program, places: &[usize]) -> Vec<Document> {
+    let mut out: Vec<Document> = Vec::new();
+    let Some(functions) = functions_at(program, places) else { return out };
+    if functions.iter().map(|&it| n_ops(program, it)).sum::<usize>() > MOST_OPS {
+        return out;
+    }
+    // Terms of sums before factors of products, from the inside out.
+    let merged = repeated(program, places, branches::merged);
+    let merged = merged.map(|it| repeated(&it, places, text::without_unused).unwrap_or(it));
+    let hoisted = repeated(merged.as_deref().unwrap_or(program), places, hoist::hoisted);
+    let base = hoisted.or(merged);
+    for &size in SIZES {
+        let form = strided(base.as_deref().unwrap_or(program), places, size);
+        let is_new = |form: &Document| {
+            out.iter().all(|it: &Document| it.source().text() != form.source().text())
+        };
+        out.extend(form.filter(is_new));
+    }
+    out.extend(base);
+    out
+}
+
+/// A program of which loops take several iterations at once.
+fn strided(program: &Program, places: &[usize], size: Size) -> Option<Document> {
+    changed(program, places, &|program, functions| stride::strided(program, functions, size))
+}
+
+/// The edits of some functions.
+type Pass<'a> = &'a dyn Fn(&Program, &[Op]) -> Option<Vec<TextEdit>>;
+
+/// A program after a pass over some functions; `None` if there is nothing to change.
+fn changed(program: &Program, places: &[usize], pass: Pass<'_>) -> Option<Document> {
+    let mut functions = functions_at(program, places)?;
+    functions.retain(|&it| is_read(program, it));
+    edited(program, &pass(program, &functions)?)
+}
+
+/// A program after a pass that is repeated as long as it changes something.
+fn repeated(
+    program: &Program,
+    places: &[usize],
+    pass: impl Fn(&Program, &[Op]) -> Option<Vec<TextEdit>>,
+) -> Option<Document> {
+    let mut out = changed(program, places, &pass)?;
+    for _ in 1..MOST_PASSES {
+        let Some(next) = changed(&out, places, &pass) else { break };
+        out = next;
+    }
+    Some(out)
+}
+
+/// Number of ops of a function.
+fn n_ops(program: &Program, function: Op) -> usize {
+    let mut n = 0;
+    for &(_, region) in &program.ir().op(function).regions {
+        program.ir().walk(region, &mut |_| n += 1);
+    }
+    n
+}
+
+/// Number of sums, differences and products that a function executes, in the worst case; loops of
+/// unknown trip counts run once.
+fn n_executed(program: &Program, function: Op) -> f64 {
+    let ir = program.ir();
+    let mut out = 0.0;
+    let mut stack: Vec<(Op, f64)> = vec![(function, 1.0)];
+    while let Some((op, n)) = stack.pop() {
+        if arithmetic(ir, op).is_some_and(|it| it != OpKind::NoisyReduceNoise) {
+            out += n;
+        }
+        let trips = match Flow::of(ir, op) {
+            Flow::For { .. } => program.integers().trips(ir, op).count().unwrap_or(1) as f64,
+            _ => 1.0,
+        };
+        for &(_, region) in &ir.op(op).regions {
+            stack.extend(ir.items(region).map(|it| (it, n * trips)));
+        }
+    }
+    out
+}

@@ -1,0 +1,95 @@
+//! Lines of programs, and changes of them.
+
+use noisy_analyses::{Program, TextEdit};
+use noisy_syntax::{Form, Ir, Op, OpKind, Value};
+use rustc_hash::FxHashMap;
+
+use crate::extract::arithmetic;
+use crate::write::{Names, whole};
+
+/// Changes of a program that are made at once.
+pub(super) struct Pass<'a> {
+    pub program: &'a Program,
+    pub ir: &'a Ir,
+    pub names: Names,
+    pub edits: Vec<TextEdit>,
+}
+
+impl<'a> Pass<'a> {
+    pub(super) fn new(program: &'a Program) -> Self {
+        let ir = program.ir();
+        Self { program, ir, names: Names::of(ir), edits: Vec::new() }
+    }
+
+    pub(super) fn replace(&mut self, range: std::ops::Range<usize>, text: String) {
+        self.edits.push(TextEdit { range, text });
+    }
+
+    /// True if a value is defined outside of an op.
+    pub(super) fn is_outside(&self, value: Value, op: Op) -> bool {
+        let holder = self.ir.region(self.ir.def_region(value)).parent;
+        holder.is_none_or(|it| !self.ir.is_within(it, op))
+    }
+
+    /// True if an op is a sum, a difference or a product of noisy values.
+    pub(super) fn is_ring(&self, op: Op) -> bool {
+        arithmetic(self.ir, op).is_some_and(|it| it != OpKind::NoisyReduceNoise)
+    }
+
+    /// All ops within the regions of an op, those outside before those inside.
+    pub(super) fn within(&self, op: Op) -> Vec<Op> {
+        let mut out = Vec::new();
+        for &(_, region) in &self.ir.op(op).regions {
+            self.ir.walk(region, &mut |it| out.push(it));
+        }
+        out
+    }
+
+    /// The edits, if they can be made at once and there are any.
+    pub(super) fn done(self) -> Option<Vec<TextEdit>> {
+        TextEdit::in_order(self.edits).filter(|it| !it.is_empty())
+    }
+}
+
+/// The form of new lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    Generic,
+    Custom,
+}
+
+impl Style {
+    pub(super) fn of(ir: &Ir, op: Op) -> Self {
+        if ir.op(op).form == Form::Generic { Self::Generic } else { Self::Custom }
+    }
+
+    /// The text of a sum, a difference or a product.
+    pub(super) fn line(self, result: &str, name: &str, a: &str, b: &str) -> String {
+        let ty = "!noisy.i32";
+        match self {
+            Self::Generic => {
+                format!("{result} = \"noisy.{name}\"({a}, {b}) : ({ty}, {ty}) -> {ty}")
+            }
+            Self::Custom => format!("{result} = noisy.{name} {a}, {b} : {ty}"),
+        }
+    }
+}
+
+/// The edits that drop arithmetic of some functions that nothing uses.
+pub(super) fn without_unused(program: &Program, functions: &[Op]) -> Option<Vec<TextEdit>> {
+    let mut pass = Pass::new(program);
+    let mut is_gone: FxHashMap<Op, bool> = FxHashMap::default();
+    for &function in functions {
+        for op in pass.within(function).into_iter().rev() {
+            let data = pass.ir.op(op);
+            let is_used = |it: &Value| {
+                pass.ir.value(*it).uses.iter().any(|it| !is_gone.get(&it.0).is_some_and(|it| *it))
+            };
+            if pass.is_ring(op) && !data.results.iter().any(is_used) {
+                is_gone.insert(op, true);
+                pass.replace(whole(program, op), String::new());
+            }
+        }
+    }
+    pass.done()
+}
