@@ -1,11 +1,10 @@
 //! Rewrites programs over noisy integers into equal ones that need fewer noise reductions.
 
 mod bound;
-mod clock;
 mod equality;
 mod extract;
 mod improve;
-mod race;
+mod placing;
 mod scale;
 mod search;
 mod straight;
@@ -13,7 +12,8 @@ mod structure;
 mod write;
 
 pub use equality::{Equality, equal};
-pub use improve::{Options, Rewritten, Saving, rewrite, time_left};
+pub use improve::{Rewritten, Saving, rewrite, time_left};
+pub use placing::Options;
 
 #[cfg(test)]
 mod tests;

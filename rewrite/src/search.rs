@@ -15,7 +15,7 @@ use self::balance::{Balance, Signed};
 use self::dag::{Dag, Id, Node};
 use self::factor::{Factoring, Way};
 use self::rotate::rotate;
-use crate::clock::Clock;
+use crate::placing::clock::Clock;
 use crate::scale::Scale;
 use crate::straight::{Line, Reg, Straight};
 

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::clock::Clock;
+use crate::placing::clock::Clock;
 use crate::scale::Scale;
 use crate::search::{Effort, Variant, search};
 use crate::straight::{Leaf, Line, Reg, Straight};

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use noisy_analyses::{Document, Objective, Program};
-use noisy_syntax::{Form, Op, OpKind};
+use noisy_syntax::{Op, OpKind};
 
-use super::{MOST_CODE_GROWTH, Placer, SMALL, costs, edited};
 use crate::bound;
-use crate::clock::Clock;
+
 use crate::extract::{Extracted, Extraction};
+use crate::placing::clock::Clock;
+use crate::placing::{MOST_CODE_GROWTH, Placer, SMALL, costs, edited, is_read};
 use crate::search::{Effort, Variant, search};
 use crate::write::{self, Change};
 
@@ -214,20 +215,6 @@ impl Search<'_> {
         }
         out
     }
-}
-
-/// True if all ops of a function are known, so that all uses of values are.
-pub(crate) fn is_read(program: &Program, function: Op) -> bool {
-    let ir = program.ir();
-    let mut is_read = true;
-    let mut look = |op: Op| {
-        is_read &= !matches!(ir.op(op).form, Form::Broken | Form::Opaque) && !ir.has_problem(op);
-    };
-    look(function);
-    for &(_, region) in &ir.op(function).regions {
-        ir.walk(region, &mut look);
-    }
-    is_read
 }
 
 /// The program with a candidate of each function.

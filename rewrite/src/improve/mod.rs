@@ -5,17 +5,14 @@ mod candidates;
 
 use std::time::{Duration, Instant};
 
-use noisy_analyses::{
-    self as analyses, Document, Options as Placing, Outcome, Program, TextEdit, Verdict,
-    insert_reduces,
-};
+use noisy_analyses::{Document, Options as Placing, Outcome, Program, TextEdit, insert_reduces};
 use noisy_syntax::{Op, parallel};
 
-pub(crate) use self::candidates::is_read;
 use self::candidates::{Choice, Search};
-use crate::clock::Clock;
 use crate::equality::{Equality, equal_unless};
-use crate::race::Race;
+use crate::placing::clock::Clock;
+use crate::placing::race::Race;
+use crate::placing::{Options, Placer, costs, edited, functions_at};
 use crate::scale::Scale;
 use crate::structure::{Forms, is_form_of};
 
@@ -26,12 +23,6 @@ const LAST_PART: f64 = 0.05;
 /// The time limit if there is none.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
 
-/// Lines of an opened loop, at most, as a multiple of the lines of the loop, beyond a few.
-pub(crate) const MOST_CODE_GROWTH: usize = 8;
-
-/// Lines of an opened loop that are always few enough.
-pub(crate) const SMALL: usize = 64;
-
 /// Time to place the result, if rewriting took all of it: the cache does not know placements that
 /// took less.
 const LEAST_TIME: Duration = Duration::from_millis(50);
@@ -39,20 +30,6 @@ const LEAST_TIME: Duration = Duration::from_millis(50);
 /// The time that is left for placing the result, of a limit that began with [`rewrite`].
 pub fn time_left(limit: Duration, start: Instant) -> Duration {
     limit.saturating_sub(start.elapsed()).max(LEAST_TIME.min(limit))
-}
-
-/// Options of [`rewrite`].
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Options of the placement of the result. Its time limit is that of all.
-    pub placing: Placing,
-    /// The search and the first placements of its candidates take no longer than this, nor than
-    /// half of the time limit.
-    pub time: Duration,
-    /// Operations that the result executes, at most, as a multiple of those before.
-    pub growth: f64,
-    /// True if loops and branches stay as they are, unless loops are unrolled.
-    pub keeps_structure: bool,
 }
 
 /// The cost of a function before and after, in executed reductions.
@@ -130,33 +107,6 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
         parallel::beside(place, find)
     };
     run.cheaper(&before.ok()?, found?)
-}
-
-/// The functions that are rewritten, by their places, and how programs are placed.
-pub(crate) struct Placer<'a> {
-    pub options: &'a Options,
-    scale: Scale,
-    /// The time limit.
-    seconds: f64,
-    /// The places of the functions among all of the program.
-    pub places: Vec<usize>,
-}
-
-impl Placer<'_> {
-    fn placing(&self, clock: &Clock) -> Placing {
-        let mut placing = self.options.placing.clone();
-        placing.wants_proofs = false;
-        placing.watch = None;
-        placing.limits.time = Some(clock.left());
-        placing
-    }
-
-    /// The functions of a form of the program, and their placement.
-    fn place(&self, after: &Document, clock: &Clock) -> Option<(Vec<Op>, Outcome)> {
-        let functions = functions_at(after, &self.places)?;
-        let outcome = insert_reduces(after, &functions, &self.placing(clock)).ok()?;
-        Some((functions, outcome))
-    }
 }
 
 /// One call of [`rewrite`].
@@ -369,33 +319,6 @@ impl Run<'_> {
         }
         (!savings.is_empty()).then_some(Rewritten { document: shown.after, savings })
     }
-}
-
-/// A program after some edits, if they bring no problems.
-pub(crate) fn edited(program: &Program, edits: &[TextEdit]) -> Option<Document> {
-    let text = TextEdit::apply_all(edits, &program.source().text().to_string());
-    let after = Document::with_model(&text, program.model().clone());
-    let is_clean = after.source().problems().len() <= program.source().problems().len();
-    is_clean.then_some(after)
-}
-
-/// The functions of a program by their places among all.
-pub(crate) fn functions_at(program: &Program, places: &[usize]) -> Option<Vec<Op>> {
-    let all = program.ir().functions();
-    places.iter().map(|&it| all.get(it).copied()).collect()
-}
-
-/// The cost of each function that was placed and the least that it may cost, in executions.
-fn costs(outcome: &Outcome) -> Vec<Option<(f64, f64)>> {
-    let cost = |it: &analyses::FunctionOutcome| match &it.verdict {
-        Verdict::Legal => Some((0.0, 0.0)),
-        Verdict::Fixed(it) => {
-            let unit = it.unit.max(1) as f64;
-            Some((it.cost as f64 / unit, it.lower_bound.min(it.cost) as f64 / unit))
-        }
-        Verdict::Refused(_) => None,
-    };
-    outcome.functions.iter().map(cost).collect()
 }
 
 /// For each function, the first of those that are placed together with it.

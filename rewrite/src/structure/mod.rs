@@ -17,7 +17,7 @@ use noisy_syntax::{Op, OpKind};
 
 use self::stride::Size;
 use crate::extract::arithmetic;
-use crate::improve::{MOST_CODE_GROWTH, Placer, SMALL, edited, functions_at, is_read};
+use crate::placing::{MOST_CODE_GROWTH, Placer, SMALL, edited, functions_at, is_read};
 
 /// Passes over loops or branches within others, at most.
 const MOST_PASSES: usize = 8;

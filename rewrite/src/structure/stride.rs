@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::text::Pass;
 use crate::extract::arithmetic;
-use crate::improve::{MOST_CODE_GROWTH, SMALL};
+use crate::placing::{MOST_CODE_GROWTH, SMALL};
 use crate::scale::BITS;
 use crate::write::in_front;
 
