@@ -436,10 +436,7 @@ impl Written {
 
     /// The signs of goals in a function itself.
     fn alone(&self, ir: &Ir, heir: &Heir, function: Option<Op>, stage: Stage) -> Alone {
-        let is_in_generic = |op: Op| {
-            let around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
-            around.into_iter().any(|it| ir.is_secret_generic(it))
-        };
+        let is_in_generic = |op: Op| rules::generic_around(ir, op).is_some();
         let is_rim = |&op: &Op| match ir.op(op).kind {
             OpKind::FuncFunc => true,
             OpKind::FuncCall => !is_in_generic(op),

@@ -22,6 +22,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use noisy_syntax::{Op, OpKind, Value};
+use num_integer::Integer;
 
 use crate::facts::ciphertext;
 use crate::facts::known::Heir;
@@ -208,20 +209,18 @@ pub(crate) fn residues(setting: &Setting) -> Option<(&SchemeParams, u64)> {
     (scheme == Scheme::Bgv && !setting.is_openfhe()).then_some((params, t))
 }
 
+/// The inverse of a number modulo another one; `None` if there is none.
+pub(crate) fn inverse(number: u64, modulus: u64) -> Option<i128> {
+    let modulus = i128::from(modulus);
+    let found = i128::from(number).checked_rem(modulus)?.extended_gcd(&modulus);
+    (found.gcd == 1).then(|| found.x.rem_euclid(modulus))
+}
+
 /// The scale behind a modulus switch by a modulus; `None` if the modulus has no inverse modulo the
 /// plaintext modulus.
 pub(crate) fn divided(scale: u64, modulus: u64, plaintext_modulus: u64) -> Option<u64> {
-    let (all, scale) = (i128::from(plaintext_modulus), i128::from(scale));
-    // Extended Euclidean algorithm.
-    let mut rest = [all, i128::from(modulus % plaintext_modulus)];
-    let mut factor = [0_i128, 1];
-    while rest[1] != 0 {
-        let quotient = rest[0] / rest[1];
-        rest = [rest[1], rest[0] - quotient * rest[1]];
-        factor = [factor[1], factor[0] - quotient * factor[1]];
-    }
-    let inverse = (rest[0] == 1).then(|| factor[0].rem_euclid(all))?;
-    u64::try_from(scale * inverse % all).ok()
+    let product = i128::from(scale) * inverse(modulus, plaintext_modulus)?;
+    u64::try_from(product % i128::from(plaintext_modulus)).ok()
 }
 
 /// The scale that is written, else another; what cannot be read is not known.
@@ -240,6 +239,11 @@ fn written_residue(said: Said, otherwise: Scale) -> Scale {
         Said::Nothing => otherwise,
         Said::Unreadable => Scale::Unknown,
     }
+}
+
+/// The scale of a result that has an operand without a number.
+fn undetermined(operands: &[Scale]) -> Option<Scale> {
+    [Scale::Bottom, Scale::Unknown].into_iter().find(|it| operands.contains(it))
 }
 
 /// The scale of a result in BGV.
@@ -263,10 +267,8 @@ fn transfer_residue(
         _ => {}
     }
     let operands: Vec<Scale> = rules::known_operands(ir, op, operands);
-    for stop in [Scale::Bottom, Scale::Unknown] {
-        if operands.contains(&stop) {
-            return stop;
-        }
+    if let Some(it) = undetermined(&operands) {
+        return it;
     }
     let mut scales = operands.iter().filter_map(|it| match it {
         Scale::Residue(it) => Some(*it),
@@ -363,10 +365,8 @@ impl SparseForward for ScaleBits {
             return Scale::Unknown;
         }
         let operands: Vec<Scale> = rules::known_operands(ir, op, operands);
-        for stop in [Scale::Bottom, Scale::Unknown] {
-            if operands.contains(&stop) {
-                return stop;
-            }
+        if let Some(it) = undetermined(&operands) {
+            return it;
         }
         let mut scales = operands.iter().filter_map(|it| match it {
             Scale::Log2(bits) => Some(*bits),

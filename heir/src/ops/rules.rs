@@ -6,7 +6,7 @@
 //! Sources: HEIR at ae757edc, `lib/Analysis/LevelAnalysis`, `lib/Analysis/DimensionAnalysis`,
 //! `lib/Dialect/HEIRInterfaces.td` and the ops that implement those interfaces.
 
-use noisy_syntax::{Form, Ir, Op, Operand};
+use noisy_syntax::{AttrData, Form, Ir, Op, Operand};
 
 use crate::ops::catalogue::{self, LevelRule};
 use crate::text::types;
@@ -19,6 +19,20 @@ pub(crate) enum DimensionRule {
     Product,
     /// Back to 2.
     Relinearize,
+}
+
+/// The innermost `secret.generic` around an op.
+pub(crate) fn generic_around(ir: &Ir, op: Op) -> Option<Op> {
+    let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
+    around.find(|&it| ir.is_secret_generic(it))
+}
+
+/// The integers of an attribute that is a dense array.
+pub(crate) fn integers(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
+    let AttrData::DenseArray { values, .. } = ir.interner.attr_data(ir.attr(op, name)?) else {
+        return None;
+    };
+    values.iter().map(|&it| ir.interner.int_value(it)).collect()
 }
 
 /// The rule for levels, by the full name of an op.

@@ -473,13 +473,9 @@ impl Sites {
         let generics = self.holders.iter().copied();
         let generics = generics
             .filter(|&it| ir.is_alive(it) && ir.is_secret_generic(it) && stage(it).is_managed);
-        let around = |op: Op| {
-            let mut around = std::iter::successors(Some(op), |&it| ir.parent_op(it));
-            around.find(|&it| ir.is_secret_generic(it))
-        };
         let mut ops: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
         for op in in_order(ir, &self.unequal_scales) {
-            ops.entry(around(op).unwrap_or(op)).or_default().push(op);
+            ops.entry(rules::generic_around(ir, op).unwrap_or(op)).or_default().push(op);
         }
         let mut found: Vec<UnequalScales> = Vec::new();
         for generic in generics {
@@ -577,8 +573,7 @@ impl Sites {
 /// Returns true if HEIR lowers an op or has lowered it: it is in a generic of a module with
 /// parameters, which HEIR chooses after it has placed its `mgmt` ops, or of a scheme or a library.
 fn is_judged(ir: &Ir, heir: &Heir, op: Op) -> bool {
-    let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
-    is_lowered(ir, op) || has_params(heir, op) && around.any(|it| ir.is_secret_generic(it))
+    is_lowered(ir, op) || has_params(heir, op) && rules::generic_around(ir, op).is_some()
 }
 
 /// Returns true if the module around an op has parameters of a scheme.

@@ -3,12 +3,13 @@
 //! *Law.* HEIR encodes a plaintext where `mgmt.init` says so. It takes any other operand for a
 //! ciphertext, and refuses the program. Constants, arguments of functions, and what ops compute
 //! from these and from encoded plaintexts are judged, if MLIR does not fold the op before. *Cost.*
-//! That of the operands, and of the ops that compute the plaintext, up to a bound.
+//! Linear in the operands, and in the ops that compute the plaintext, up to a bound.
 
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
 
 use crate::facts::ciphertext::Ciphertext;
 use crate::facts::known::Heir;
+use crate::facts::plaintext::is_init;
 
 /// A plaintext that an op takes without an encoding.
 #[derive(Clone, Copy, Debug)]
@@ -29,11 +30,6 @@ pub(super) fn is_plain(heir: &Heir, value: Value) -> bool {
 /// Returns true if a value is an `arith.constant`.
 pub(super) fn is_constant(ir: &Ir, value: Value) -> bool {
     ir.defining_op(value).is_some_and(|it| ir.op(it).kind == OpKind::ArithConstant)
-}
-
-/// Returns true if a value is an encoded plaintext.
-pub(super) fn is_init(ir: &Ir, value: Value) -> bool {
-    ir.defining_op(value).is_some_and(|it| ir.op_name(it) == "mgmt.init")
 }
 
 /// The plaintext that an op takes beside a ciphertext, if an op or a function gives it without an

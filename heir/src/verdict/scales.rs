@@ -24,6 +24,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::facts::ciphertext::Ciphertext;
 use crate::facts::known::Heir;
+use crate::facts::plaintext::is_init;
 use crate::facts::scale::{Bits, Scales, modulus_at, params, residues};
 use crate::options::Options;
 use crate::text::annotation::{self, Said};
@@ -259,8 +260,7 @@ pub(crate) fn unequal(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Optio
 
 /// True if a value has a scale for HEIR: ciphertexts and encoded plaintexts.
 fn has_scale(ir: &Ir, heir: &Heir, value: Value) -> bool {
-    let is_init = ir.defining_op(value).is_some_and(|it| ir.op_name(it) == "mgmt.init");
-    is_init || matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
+    is_init(ir, value) || matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
 }
 
 /// The operands with scales.

@@ -2,7 +2,7 @@
 //!
 //! *Source.* HEIR, `lib/Dialect/LWE/IR/LWEAttributes.cpp`.
 
-use crate::facts::scale::modulus_bits;
+use crate::facts::scale::{inverse, modulus_bits};
 use crate::text::scheme_type::{self, Ciphertext, Space};
 
 /// The plaintext space of a product; `None` if it is not known.
@@ -40,22 +40,11 @@ pub(super) fn switched(from: &Ciphertext, to: &Ciphertext) -> Option<Space> {
         "#lwe.inverse_canonical_encoding" if *scale == 0 => {}
         "#lwe.inverse_canonical_encoding" => *scale = scale.checked_sub(modulus_bits(q))?,
         "#lwe.full_crt_packing_encoding" => {
-            let t = i128::from(from.space.ring.single_modulus()?);
-            let inverse = inverse(i128::from(q).checked_rem(t)?, t)?;
-            *scale =
-                i64::try_from(i128::from(*scale).checked_mul(inverse)?.checked_rem(t)?).ok()?;
+            let t = from.space.ring.single_modulus()?;
+            let product = i128::from(*scale).checked_mul(inverse(q, t)?)?;
+            *scale = i64::try_from(product.checked_rem(t.into())?).ok()?;
         }
         _ => return None,
     }
     Some(out)
-}
-
-/// The inverse of a number modulo another one.
-fn inverse(x: i128, modulus: i128) -> Option<i128> {
-    let (mut old, mut now) = ((modulus, 0), (x, 1));
-    while now.0 != 0 {
-        let quotient = old.0 / now.0;
-        (old, now) = (now, (old.0 - quotient * now.0, old.1 - quotient * now.1));
-    }
-    (old.0 == 1).then(|| old.1.rem_euclid(modulus))
 }

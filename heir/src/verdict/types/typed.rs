@@ -6,6 +6,7 @@ use noisy_syntax::{Attr, AttrData, Form, Ir, Name, Op, Type, TypeData, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use crate::ops::rules;
 use crate::text::scheme_type::{self, Ciphertext, Ring, SchemeType, Space};
 use crate::text::setting::{Scheme, Setting};
 
@@ -62,7 +63,7 @@ impl Target {
     /// Any of them: an op that no target refuses is none to be judged again.
     pub(crate) const ANY: Self = Self { is_openfhe: true, is_lattigo: true, is_ckks: false };
 
-    /// That of a module.
+    /// The target of a module.
     pub(crate) fn of(setting: Option<&Setting>) -> Self {
         Self {
             is_openfhe: setting.is_some_and(Setting::is_openfhe),
@@ -284,12 +285,7 @@ impl<'a> Typed<'a> {
 
     /// The elements of an array.
     pub(super) fn numbers(&self, key: &str) -> Option<Vec<i128>> {
-        match self.ir.interner.attr_data(self.ir.attr(self.op, key)?) {
-            AttrData::DenseArray { values, .. } => {
-                values.iter().map(|&it| self.ir.interner.int_value(it)).collect()
-            }
-            _ => None,
-        }
+        rules::integers(self.ir, self.op, key)
     }
 
     pub(super) fn attr_text(&self, key: &str) -> Option<String> {

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Found, Other, Reason, is_encrypted, shape, takes};
 use crate::facts::known::Heir;
+use crate::ops::rules;
 use noisy_dataflow::flow;
 
 /// The calls of a program.
@@ -36,8 +37,7 @@ impl Calls {
     /// The operand at which a call is refused.
     pub(super) fn refused(&self, ir: &Ir, heir: &Heir, call: Op) -> Option<Found> {
         let callee = flow::callee(ir, call)?;
-        let mut around = std::iter::successors(ir.parent_op(call), |&it| ir.parent_op(it));
-        if !around.any(|it| ir.is_secret_generic(it)) {
+        if rules::generic_around(ir, call).is_none() {
             return self.other_shape(ir, heir, call, callee);
         }
         let takes_ciphertext = |call: Op| takes(ir, call, |it| is_encrypted(heir, it));

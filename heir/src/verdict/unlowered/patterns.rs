@@ -1,11 +1,13 @@
 //! Ops that no pattern of `--secret-to-ckks` or `--secret-to-bgv` matches.
 
-use noisy_syntax::{AttrData, Dim, Ir, Op, TypeData, Value};
+use noisy_syntax::{Dim, Ir, Op, TypeData, Value};
 
 use super::{Found, Reason, is_encrypted, takes};
 use crate::facts::known::Heir;
+use crate::facts::plaintext::is_init;
+use crate::ops::rules;
 use crate::text::setting::Scheme;
-use crate::verdict::plaintexts::{is_constant, is_init, is_plain, number};
+use crate::verdict::plaintexts::{is_constant, is_plain, number};
 
 /// The operand at which an op is refused.
 pub(super) fn refused(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
@@ -183,7 +185,7 @@ fn slice(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     }
     let at = takes(ir, op, |it| is_encrypted(heir, it))?;
     let [offsets, sizes, strides] =
-        ["static_offsets", "static_sizes", "static_strides"].map(|it| integers(ir, op, it));
+        ["static_offsets", "static_sizes", "static_strides"].map(|it| rules::integers(ir, op, it));
     let (offsets, sizes, strides) = (offsets?, sizes?, strides?);
     let dims = dims(ir, rows)?;
     let is_row = match (dims, &*offsets, &*sizes, &*strides) {
@@ -204,16 +206,4 @@ fn dims(ir: &Ir, value: Value) -> Option<&[Dim]> {
         TypeData::Tensor { dims, .. } => dims.as_deref(),
         _ => None,
     }
-}
-
-/// The integers of a dense array.
-fn integers(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
-    let AttrData::DenseArray { values, .. } = ir.interner.attr_data(ir.attr(op, name)?) else {
-        return None;
-    };
-    let values = values.iter().map(|&it| match ir.interner.attr_data(it) {
-        AttrData::Int { value, .. } => i64::try_from(*value).ok(),
-        _ => None,
-    });
-    values.collect()
 }

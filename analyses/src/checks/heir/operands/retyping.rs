@@ -13,7 +13,7 @@ use noisy_heir::{Conversion, Heir, Remedy, Sites};
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Stated {
     operands: Vec<Range<usize>>,
-    /// That of the result; the one of the operand if there is one type for both.
+    /// The type of the result, or the one type that stands for operand and result.
     result: Range<usize>,
 }
 
