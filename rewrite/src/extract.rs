@@ -44,6 +44,11 @@ pub(crate) struct Extraction<'a> {
     pub opens_loops: bool,
 }
 
+/// True if an op is a sum, a difference or a product of noisy values.
+pub(crate) fn is_ring(ir: &Ir, op: Op) -> bool {
+    arithmetic(ir, op).is_some_and(|it| it != OpKind::NoisyReduceNoise)
+}
+
 /// The operation of an op on noisy values, if that is all it is.
 pub(crate) fn arithmetic(ir: &Ir, op: Op) -> Option<OpKind> {
     let data = ir.op(op);

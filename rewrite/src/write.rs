@@ -11,7 +11,7 @@ use noisy_analyses::{Program, TextEdit};
 use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::extract::{Extracted, arithmetic};
+use crate::extract::{Extracted, is_ring};
 use crate::search::Variant;
 use crate::straight::{Line, Reg};
 
@@ -368,19 +368,13 @@ impl<'a> Plan<'a> {
         let line = self.change.variant.program.lines[reg.index()];
         let name = match line {
             Line::Leaf(_) => "",
-            Line::Add(..) => "noisy.add",
-            Line::Sub(..) => "noisy.sub",
-            Line::Mul(..) => "noisy.mul",
+            Line::Add(..) => "add",
+            Line::Sub(..) => "sub",
+            Line::Mul(..) => "mul",
         };
         let result = self.text(ir, reg, renamed);
         let operands: Vec<String> = line.operands().map(|it| self.text(ir, it, renamed)).collect();
-        let operands = operands.join(", ");
-        let ty = &style.ty;
-        if style.is_generic {
-            format!("{result} = \"{name}\"({operands}) : ({ty}, {ty}) -> {ty}")
-        } else {
-            format!("{result} = {name} {operands} : {ty}")
-        }
+        binary(style.is_generic, &style.ty, &result, name, &operands.join(", "))
     }
 }
 
@@ -395,9 +389,23 @@ fn arithmetic_name(ir: &Ir, value: Value) -> Option<String> {
     let data = ir.op(op);
     let text = ir.value_text(value);
     let is_alone = data.results.len() == 1 && data.result_names.len() == 1 && !text.contains('#');
-    let stays = !data.regions.is_empty()
-        || arithmetic(ir, op).is_some_and(|it| it != OpKind::NoisyReduceNoise);
+    let stays = !data.regions.is_empty() || is_ring(ir, op);
     (is_alone && stays).then_some(text)
+}
+
+/// The text of a sum, a difference or a product of values of a type.
+pub(crate) fn binary(
+    is_generic: bool,
+    ty: &str,
+    result: &str,
+    name: &str,
+    operands: &str,
+) -> String {
+    if is_generic {
+        format!("{result} = \"noisy.{name}\"({operands}) : ({ty}, {ty}) -> {ty}")
+    } else {
+        format!("{result} = noisy.{name} {operands} : {ty}")
+    }
 }
 
 /// The style of the lines in a block.

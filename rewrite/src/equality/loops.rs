@@ -16,7 +16,7 @@ use noisy_dataflow::flow::{self, Flow};
 use noisy_integers::constant::Constant;
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
-use super::ops::{is_arithmetic, is_computed, skeleton};
+use super::ops::{is_arithmetic, is_computed, is_noisy, skeleton};
 use super::polynomial::{Polynomial, Unknown};
 use super::side::Side;
 use super::{Event, Feed, MOST_DEPTH, MOST_ROUNDS, Proof};
@@ -399,7 +399,7 @@ impl Proof<'_> {
         mark: Unknown,
     ) -> Option<Polynomial> {
         let mut factors = vec![Polynomial::number(1)];
-        if self.is_noisy(old) {
+        if is_noisy(self.old.ir, old) {
             factors.push(Polynomial::minus_one());
             factors.extend(yields.iter().filter_map(|it| it.0.divided(&it.1)));
         }
@@ -416,7 +416,7 @@ impl Proof<'_> {
                     difference = self.work.expanded(difference, Unknown(0), &self.meaning)?;
                 }
                 is_related &= match &rest {
-                    None if self.is_noisy(old) => is_outer(&difference),
+                    None if is_noisy(self.old.ir, old) => is_outer(&difference),
                     None => difference.is_zero(),
                     Some(it) => self.work.are_equal(it, &difference, &self.meaning) == Some(true),
                 };
@@ -433,10 +433,6 @@ impl Proof<'_> {
         None
     }
 
-    fn is_noisy(&self, old: Value) -> bool {
-        self.old.ir.interner.type_text(self.old.ir.value(old).ty) == "!noisy.i32"
-    }
-
     /// The difference of the initial values of a loop, which stays the same.
     fn difference(&mut self, old: Value, new: Value) -> Result<Polynomial, String> {
         let left = self.old.value(old, &mut self.work)?;
@@ -444,7 +440,7 @@ impl Proof<'_> {
         if self.work.are_equal(&left, &right, &self.meaning) == Some(true) {
             return Ok(Polynomial::default());
         }
-        let rest = self.work.sum(&left, &right, true).filter(|_| self.is_noisy(old));
+        let rest = self.work.sum(&left, &right, true).filter(|_| is_noisy(self.old.ir, old));
         rest.ok_or_else(|| format!("{} starts with another value", self.old.ir.value_text(old)))
     }
 

@@ -16,7 +16,7 @@ pub(super) fn is_arithmetic(ir: &Ir, op: Op) -> bool {
         OpKind::NoisyReduceNoise => 1,
         _ => return false,
     };
-    let noisy = |value: Value| ir.interner.type_text(ir.value(value).ty) == "!noisy.i32";
+    let noisy = |value: Value| is_noisy(ir, value);
     data.operands.len() == n_operands
         && data.results.len() == 1
         && ir.extra(op).attrs.is_empty()
@@ -24,6 +24,11 @@ pub(super) fn is_arithmetic(ir: &Ir, op: Op) -> bool {
         && !matches!(data.form, Form::Broken | Form::Opaque)
         && noisy(data.results[0])
         && data.operands.iter().all(|it| it.value.is_some_and(noisy))
+}
+
+/// True if a value is a noisy integer.
+pub(super) fn is_noisy(ir: &Ir, value: Value) -> bool {
+    ir.interner.type_text(ir.value(value).ty) == "!noisy.i32"
 }
 
 /// The plaintext that is encoded in a value in each run.

@@ -6,7 +6,6 @@ use noisy_analyses::{Document, Objective, Program};
 use noisy_syntax::{Op, OpKind};
 
 use crate::bound;
-
 use crate::extract::{Extracted, Extraction};
 use crate::placing::clock::Clock;
 use crate::placing::{MOST_CODE_GROWTH, Placer, SMALL, costs, edited, is_read};

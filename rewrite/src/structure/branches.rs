@@ -58,8 +58,7 @@ impl Pass<'_> {
         for (at, &result) in data.results.iter().enumerate() {
             let values = ends.iter().map(|&it| ir.op(it).operands[at].value);
             let Some(values) = values.collect::<Option<Vec<Value>>>() else { continue };
-            if ir.interner.type_text(ir.value(result).ty) != "!noisy.i32" || values[0] == values[1]
-            {
+            if !self.is_noisy(result) || values[0] == values[1] {
                 continue;
             }
             let style = ends
@@ -203,9 +202,7 @@ impl Pass<'_> {
     fn zero(&mut self, of: &Parts, function: Op, style: Style) -> (String, String) {
         let entry = self.ir.op(function).regions.first().map(|it| self.ir.entry_block(it.1));
         let args = entry.map(|it| self.ir.block(it).args.to_vec()).unwrap_or_default();
-        let quiet = args
-            .into_iter()
-            .find(|&it| self.ir.interner.type_text(self.ir.value(it).ty) == "!noisy.i32");
+        let quiet = args.into_iter().find(|&it| self.is_noisy(it));
         let value = quiet.or_else(|| of.keys().next().copied());
         let value = value.map_or_else(String::new, |it| self.ir.value_text(it));
         let name = self.names.fresh("zero");

@@ -8,6 +8,7 @@ use noisy_syntax::{Name, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::text::{Pass, Style};
+use crate::extract::is_ring;
 use crate::write::{in_front, whole};
 
 /// The edits that move invariant arithmetic out of the innermost loops around it; loops around
@@ -42,7 +43,7 @@ pub(super) fn hoisted(program: &Program, functions: &[Op]) -> Option<Vec<TextEdi
             };
             let operands: Option<Vec<Value>> =
                 ir.op(op).operands.iter().map(|it| it.value).collect();
-            let Some(operands) = operands.filter(|_| pass.is_ring(op)) else { continue };
+            let Some(operands) = operands.filter(|_| is_ring(ir, op)) else { continue };
             if !operands.iter().all(|&it| is_fixed(it)) || ir.op(op).result_names.len() != 1 {
                 continue;
             }

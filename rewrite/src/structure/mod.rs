@@ -13,10 +13,10 @@ use std::collections::VecDeque;
 
 use noisy_analyses::{Document, Program, TextEdit};
 use noisy_dataflow::flow::Flow;
-use noisy_syntax::{Op, OpKind};
+use noisy_syntax::Op;
 
 use self::stride::Size;
-use crate::extract::arithmetic;
+use crate::extract::is_ring;
 use crate::placing::{MOST_CODE_GROWTH, Placer, SMALL, edited, functions_at, is_read};
 
 /// Passes over loops or branches within others, at most.
@@ -149,7 +149,7 @@ fn n_executed(program: &Program, function: Op) -> f64 {
     let mut out = 0.0;
     let mut stack: Vec<(Op, f64)> = vec![(function, 1.0)];
     while let Some((op, n)) = stack.pop() {
-        if arithmetic(ir, op).is_some_and(|it| it != OpKind::NoisyReduceNoise) {
+        if is_ring(ir, op) {
             out += n;
         }
         let trips = match Flow::of(ir, op) {

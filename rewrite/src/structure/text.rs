@@ -1,11 +1,13 @@
 //! Lines of programs, and changes of them.
 
 use noisy_analyses::{Program, TextEdit};
-use noisy_syntax::{Form, Ir, Op, OpKind, Value};
+use noisy_syntax::{Form, Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
-use crate::extract::arithmetic;
-use crate::write::{Names, whole};
+use crate::extract::is_ring;
+use crate::write::{Names, binary, whole};
+
+const NOISY: &str = "!noisy.i32";
 
 /// Changes of a program that are made at once.
 pub(super) struct Pass<'a> {
@@ -31,9 +33,9 @@ impl<'a> Pass<'a> {
         holder.is_none_or(|it| !self.ir.is_within(it, op))
     }
 
-    /// True if an op is a sum, a difference or a product of noisy values.
-    pub(super) fn is_ring(&self, op: Op) -> bool {
-        arithmetic(self.ir, op).is_some_and(|it| it != OpKind::NoisyReduceNoise)
+    /// True if a value is of the type whose arithmetic is rewritten.
+    pub(super) fn is_noisy(&self, value: Value) -> bool {
+        self.ir.interner.type_text(self.ir.value(value).ty) == NOISY
     }
 
     /// All ops within the regions of an op, those outside before those inside.
@@ -65,13 +67,7 @@ impl Style {
 
     /// The text of a sum, a difference or a product.
     pub(super) fn line(self, result: &str, name: &str, a: &str, b: &str) -> String {
-        let ty = "!noisy.i32";
-        match self {
-            Self::Generic => {
-                format!("{result} = \"noisy.{name}\"({a}, {b}) : ({ty}, {ty}) -> {ty}")
-            }
-            Self::Custom => format!("{result} = noisy.{name} {a}, {b} : {ty}"),
-        }
+        binary(self == Self::Generic, NOISY, result, name, &format!("{a}, {b}"))
     }
 }
 
@@ -85,7 +81,7 @@ pub(super) fn without_unused(program: &Program, functions: &[Op]) -> Option<Vec<
             let is_used = |it: &Value| {
                 pass.ir.value(*it).uses.iter().any(|it| !is_gone.get(&it.0).is_some_and(|it| *it))
             };
-            if pass.is_ring(op) && !data.results.iter().any(is_used) {
+            if is_ring(pass.ir, op) && !data.results.iter().any(is_used) {
                 is_gone.insert(op, true);
                 pass.replace(whole(program, op), String::new());
             }
