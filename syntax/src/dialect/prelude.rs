@@ -1,4 +1,4 @@
-//! The names that rows are written in.
+//! The imports of the files with rows.
 
 pub(super) use super::row::OpSpec;
 pub(super) use super::syntax::Element::*;

@@ -1,4 +1,4 @@
-//! Items that are unknown, unfinished or wrong.
+//! Items that are unknown, unfinished or malformed.
 
 use expect_test::expect;
 
@@ -69,7 +69,7 @@ fn ops_of_schemes_state_the_types_of_their_operands() {
               %a#0: f32
         "#]],
     );
-    // The number of types is not that of the operands.
+    // The number of types differs from that of operands.
     check(
         "%0 = lwe.add %a, %b : !lwe.c",
         &expect![[r#"
@@ -94,7 +94,7 @@ fn properties_in_angle_brackets_are_attributes() {
               y = unit
         "#]],
     );
-    // A value that cannot be read leaves the attribute unknown.
+    // A malformed value leaves the attribute unknown.
     check(
         "%1 = mgmt.level_reduce %x <levelToDrop = > : f32",
         &expect![[r#"
@@ -391,7 +391,7 @@ const WORDS: &[&str] = &[
     "a = 1",
 ];
 
-/// The message of the first problem of a text, and the text of its range.
+/// Returns the message of the first problem of a text, and the text at its span.
 fn first_problem(text: &str) -> Option<(String, &str)> {
     let (_, range, problem) = crate::Source::new(text).problems().into_iter().next()?;
     Some((problem.message, &text[range]))
