@@ -24,7 +24,8 @@ pub struct Graph {
     title: String,
     nodes: Vec<Node>,
     edges: Vec<Edge>,
-    /// The body of the function first; each region precedes the regions in it.
+    /// The regions; the first one is the body of the function. Each region precedes its inner
+    /// regions.
     regions: Vec<Region>,
 }
 
@@ -39,7 +40,7 @@ struct Region {
     line: usize,
     /// Line of its op in the file.
     origin: Option<usize>,
-    /// In program order.
+    /// Nodes and inner regions, in program order.
     items: Vec<Item>,
 }
 

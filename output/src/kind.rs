@@ -12,17 +12,17 @@ use crate::shown::shown_path;
 pub enum Kind {
     /// An MLIR program.
     Program,
-    /// A configuration.
+    /// A configuration in TOML.
     Toml,
-    /// Text for people.
+    /// Other text.
     Text,
-    /// A page.
+    /// An HTML page.
     Html,
     /// A picture in SVG.
     Svg,
     /// A graph for Graphviz.
     Dot,
-    /// JSON, also one value per line.
+    /// JSON, or lines of JSON.
     Json,
     /// Other XML, such as a report of `JUnit`.
     Xml,

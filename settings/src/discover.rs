@@ -38,7 +38,7 @@ pub enum Origin {
     Nowhere,
 }
 
-/// A configuration file that cannot be used.
+/// An invalid or unreadable configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
     /// The file.

@@ -35,7 +35,7 @@ pub struct Limits<'a> {
 }
 
 impl Limits<'_> {
-    /// Returns no limits.
+    /// Returns limits that never end a run.
     pub fn none() -> Limits<'static> {
         Limits { stop: &|| false, iterations: u64::MAX, nodes: u64::MAX }
     }

@@ -10,7 +10,7 @@ pub const MAX_REGION_DEPTH: usize = 200;
 /// The family of a problem. Users see it as the category of the diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
-    /// The text does not follow the grammar.
+    /// The text violates the grammar.
     Syntax,
     /// A name is undefined, defined twice, or not visible.
     Name,
@@ -34,7 +34,7 @@ macro_rules! codes {
             /// All codes.
             pub const ALL: &[Code] = &[$(Code::$variant),*];
 
-            /// Its name in kebab case, such as `expected-token`.
+            /// Returns its name in kebab case, such as `expected-token`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Code::$variant => $name,)*
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// The codes and families of the problems of a program.
+    /// Returns the codes and families of the problems of a program.
     fn wrong(text: &str) -> Vec<(Code, Category)> {
         let problems = Source::new(text).problems();
         let mut out: Vec<_> = problems.iter().map(|it| (it.2.code, it.2.category())).collect();

@@ -15,7 +15,7 @@ pub(super) struct Node {
 /// A possible value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// Its text.
+    /// Its TOML.
     pub text: String,
     /// Its documentation.
     pub what: String,

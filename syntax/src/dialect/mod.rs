@@ -81,7 +81,7 @@ impl OpKind {
     }
 }
 
-/// The ops of a dialect.
+/// Returns the ops of a dialect.
 fn ops_of(dialect: &str) -> impl Iterator<Item = OpKind> {
     ops().filter(move |it| it.spec().name.split('.').next() == Some(dialect))
 }

@@ -67,17 +67,18 @@ impl Count {
 pub enum TypeClass {
     /// Any type.
     Any,
-    /// A signless integer or index, or a shape of them.
+    /// A signless integer or index, or a vector or tensor of them.
     IntLike,
-    /// A signless integer, or a shape of it.
+    /// A signless integer, or a vector or tensor of them.
     FixedIntLike,
-    /// A float, or a shape of it.
+    /// A float, or a vector or tensor of them.
     FloatLike,
-    /// `i1`, or a shape of it.
+    /// `i1`, or a vector or tensor of it.
     BoolLike,
-    /// The operand or result of a cast from or to `index`: as [`Self::IntLike`], or a memref of it.
+    /// The operand or result of a cast from or to `index`: as [`Self::IntLike`], or a memref of
+    /// them.
     IndexCast,
-    /// The operand of `arith.bitcast`.
+    /// The operand or result of `arith.bitcast`.
     Bits,
     /// `!noisy.i32`.
     Noisy,
@@ -110,7 +111,8 @@ pub enum Agreement {
     Same,
     /// All operands and results have exactly the same type.
     Exactly,
-    /// The operands have the same type; the result is `i1`, or a shape of `i1` like theirs.
+    /// The operands have the same type; the result is `i1`, or a vector or tensor of `i1` with
+    /// their shape.
     Compared,
     /// A cast: operand and result have the same shape, and the width of the element changes as
     /// stated.
@@ -322,7 +324,7 @@ pub enum Buffer {
 /// The effects of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effects {
-    /// Anything: calls, messages, memory.
+    /// Any effect is possible.
     Unknown,
     /// These accesses and no others. If the op has regions, the effects of the ops inside are
     /// added.

@@ -75,7 +75,7 @@ pub enum TokenKind {
     FileMetaClose,
     /// A whole region `{ ... }` of an op; the grammar of an op sees each region as one token.
     Region,
-    /// A `// -----` at the end of a line: it splits the file.
+    /// A `// -----` that splits the file, up to the end of its line.
     Split,
     /// Bytes that form no valid token: an unexpected character, an unterminated or malformed
     /// string, `#` or `!` without a name.
@@ -98,13 +98,13 @@ pub struct Token {
 }
 
 impl Token {
-    /// The bytes of the token.
+    /// Returns the range of the token in bytes.
     #[inline]
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// The span of the token.
+    /// Returns the span of the token.
     pub fn span(self) -> Span {
         Span { start: self.start, end: self.end }
     }

@@ -145,7 +145,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `(%d0, %d1)[%s0]`: the operands of a map.
+    /// Parses `(%d0, %d1)[%s0]`: the operands of a map.
     pub(super) fn dims_and_symbols(&mut self, shape: Option<Shape>, is_applied: bool) -> Res {
         let first = self.out.operands.len();
         let span = self.token().span();
@@ -178,7 +178,7 @@ impl Reader<'_, '_> {
         self.dims_and_symbols(shape, name == "map")
     }
 
-    /// `%m[%i + 1, symbol(%n)]`
+    /// Parses `%m[%i + 1, symbol(%n)]`.
     pub(crate) fn affine_access(&mut self, name: &str) -> Res {
         self.operand(Type::UNKNOWN)?;
         self.expect(TokenKind::LSquare)?;
@@ -208,7 +208,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `, %stride, %n` or nothing.
+    /// Parses an optional `, %stride, %n`.
     pub(crate) fn opt_stride(&mut self) -> Res {
         if self.eat(TokenKind::Comma) {
             self.operand(Type::INDEX)?;
@@ -218,7 +218,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `read, locality<3>, data`
+    /// Parses `read, locality<3>, data`.
     pub(crate) fn prefetch_kind(&mut self) -> Res {
         let is_write = self.enum_case(&["read", "write"])? == 1;
         self.expect(TokenKind::Comma)?;
@@ -238,7 +238,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `into (%b, 16) [dict] : index, index`
+    /// Parses `into (%b, 16) [dict] : index, index`.
     pub(crate) fn delinearize(&mut self) -> Res {
         self.expect_word("into")?;
         self.expect(TokenKind::LParen)?;
@@ -259,7 +259,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `[disjoint] [%a, %b] by (2, %n) [dict] : index`
+    /// Parses `[disjoint] [%a, %b] by (2, %n) [dict] : index`.
     pub(crate) fn linearize(&mut self) -> Res {
         if self.eat_word("disjoint") {
             self.set_attr("disjoint", Attr::UNIT);
@@ -292,7 +292,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `(%d0, %d1)[%s0]`
+    /// Prints `(%d0, %d1)[%s0]`.
     pub(super) fn write_dims_and_symbols(&mut self, n_dims: u32, values: &[Value]) -> Fits {
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
         let (dims, symbols) = values.split_at_checked(n_dims as usize).ok_or(Unfit)?;
@@ -317,7 +317,7 @@ impl Printer<'_> {
         self.write_dims_and_symbols(n_dims, &values)
     }
 
-    /// Expressions over the operands of a map: `%i + 1, symbol(%n)`.
+    /// Prints expressions over the operands of a map: `%i + 1, symbol(%n)`.
     pub(super) fn write_exprs(&mut self, n_dims: u32, exprs: &[Expr], values: &[Value]) -> Fits {
         let names: Vec<String> = values
             .iter()

@@ -82,7 +82,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `%i = B to B [step 2] [iter_args(..) -> ..]`
+    /// Parses `%i = B to B [step 2] [iter_args(..) -> ..]`.
     pub(crate) fn affine_for(&mut self) -> Res {
         let variable = self.argument(Type::INDEX)?;
         self.header_arguments.push(variable);
@@ -150,7 +150,7 @@ impl Reader<'_, '_> {
         Ok((map, groups))
     }
 
-    /// `(%i) = (..) to (..) [step (..)] [reduce ("addf")] [-> T]`
+    /// Parses `(%i) = (..) to (..) [step (..)] [reduce ("addf")] [-> T]`.
     pub(crate) fn affine_parallel(&mut self) -> Res {
         let n = self.variables()?;
         self.expect(TokenKind::Equal)?;
@@ -202,7 +202,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `dense<[1, 2]> : tensor<2xi32>`
+    /// Returns the attribute `dense<[1, 2]> : tensor<2xi32>`.
     fn groups(&mut self, groups: &[i64]) -> Attr {
         let is_splat = !groups.is_empty() && groups.iter().all(|it| *it == groups[0]);
         let all: Vec<_> = groups.iter().map(ToString::to_string).collect();

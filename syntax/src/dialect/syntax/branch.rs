@@ -70,7 +70,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `default: ^bb, 1: ^bb(%a : i32)`, between the brackets of `cf.switch`.
+    /// Parses `default: ^bb, 1: ^bb(%a : i32)`, between the brackets of `cf.switch`.
     pub(crate) fn switch(&mut self) -> Res {
         self.expect_word("default")?;
         self.expect(TokenKind::Colon)?;
@@ -117,7 +117,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `weights([1, 2])` or nothing.
+    /// Parses an optional `weights([1, 2])`.
     pub(crate) fn opt_weights(&mut self) -> Res {
         if !self.eat_word("weights") {
             return Ok(());

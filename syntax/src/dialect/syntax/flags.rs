@@ -114,7 +114,7 @@ pub(in crate::dialect) const CONSTANT_VALUE: Element = Element::Own(&Syntax {
 });
 
 impl Reader<'_, '_> {
-    /// `overflow<nsw, nuw>`, `fastmath<fast>` or nothing.
+    /// Parses an optional `overflow<nsw, nuw>` or `fastmath<fast>`.
     fn opt_flags(&mut self, flags: &Flags) -> Res {
         if !self.eat_word(flags.word) {
             return Ok(());

@@ -83,7 +83,7 @@ pub(in crate::dialect) const SIGNATURE: Element = Element::Own(&Syntax {
 });
 
 impl Reader<'_, '_> {
-    /// `(%a: i32 {..}, %b: i64) -> (i32 {..})`, or types only.
+    /// Parses `(%a: i32 {..}, %b: i64) -> (i32 {..})`, or types without names.
     pub(crate) fn func_signature(&mut self) -> Res {
         self.expect(TokenKind::LParen)?;
         self.list(TokenKind::RParen, |it| {

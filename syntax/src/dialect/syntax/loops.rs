@@ -138,7 +138,7 @@ impl Reader<'_, '_> {
         Ok(first)
     }
 
-    /// `[unsigned] %i = %l to %u step %s [iter_args(..) -> (..)] [: T]`
+    /// Parses `[unsigned] %i = %l to %u step %s [iter_args(..) -> (..)] [: T]`.
     pub(crate) fn scf_for(&mut self) -> Res {
         if self.eat_word("unsigned") {
             self.set_attr("unsignedCmp", Attr::UNIT);
@@ -162,7 +162,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `(%x = %y, ...) : (A) -> B`
+    /// Parses `(%x = %y, ...) : (A) -> B`.
     pub(crate) fn scf_while(&mut self) -> Res {
         if self.eat(TokenKind::LParen) {
             self.assignments()?;
@@ -211,7 +211,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `(%i) = (%l) to (%u) step (%s) [init (%v)] [-> T]`
+    /// Parses `(%i) = (%l) to (%u) step (%s) [init (%v)] [-> T]`.
     pub(crate) fn scf_parallel(&mut self) -> Res {
         let n = self.variables()?;
         self.expect(TokenKind::Equal)?;
@@ -242,7 +242,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `(%a, %b : T, U) {..}, {..}`
+    /// Parses `(%a, %b : T, U) {..}, {..}`.
     pub(crate) fn scf_reduce(&mut self) -> Res {
         if self.eat(TokenKind::LParen) {
             self.uses_types()?;
@@ -280,7 +280,8 @@ impl Reader<'_, '_> {
         Ok(out)
     }
 
-    /// `(%i) in (..)`, `(%i) = (..) to (..) step (..)`, then `shared_outs(%o = %t) -> (T)`
+    /// Parses `(%i) in (..)` or `(%i) = (..) to (..) step (..)`, then `shared_outs(%o = %t) ->
+    /// (T)`.
     pub(crate) fn scf_forall(&mut self) -> Res {
         let n = self.variables()?;
         let (lower, upper, step);
@@ -329,7 +330,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `case 0 {..} case 1 {..} default {..}`
+    /// Parses `case 0 {..} case 1 {..} default {..}`.
     pub(crate) fn index_switch(&mut self) -> Res {
         if self.eat(TokenKind::Arrow) {
             self.result_types()?;
@@ -346,7 +347,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// An array of integers, `[1, 2]`, of type `i64`.
+    /// Returns an array of integers of type `i64`: `[1, 2]`.
     pub(crate) fn i64_array(&mut self, values: &[i64]) -> Attr {
         let values = values.iter().map(|it| self.int_attr(*it, Type::I64)).collect();
         self.env.interner.attr(AttrData::Array(values))
@@ -437,7 +438,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// ` (%i, %j)`
+    /// Prints ` (%i, %j)`.
     pub(crate) fn write_list(&mut self, before: &str, values: &[Value]) -> Fits {
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
         self.word(before);

@@ -289,7 +289,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `"private" constant @name : T = dense<..>`
+    /// Parses `"private" constant @name : T = dense<..>`.
     pub(crate) fn global(&mut self) -> Res {
         if self.peek() == TokenKind::Str {
             let attr = self.attr()?;
@@ -365,7 +365,7 @@ impl Printer<'_> {
         if symbols.is_empty() { Ok(()) } else { self.write_indices("[", &symbols, "]") }
     }
 
-    /// `[%i, %j]`
+    /// Prints `[%i, %j]`.
     pub(crate) fn write_indices(&mut self, open: &str, values: &[Value], close: &str) -> Fits {
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
         self.text.push(open);

@@ -251,7 +251,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `-> T`, `-> (T, U)` or nothing.
+    /// Prints an optional `-> T` or `-> (T, U)`.
     pub(crate) fn write_arrow_types(&mut self) -> Fits {
         let types = self.take_results()?;
         if !types.is_empty() {

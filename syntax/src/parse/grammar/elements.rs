@@ -115,7 +115,7 @@ fn float_value(number: &Number<'_>, kind: &str) -> Result<f64, String> {
     Ok(rounded_float(if number.is_negative { -value } else { value }, kind))
 }
 
-/// `array<i32: 1, 2>`
+/// Parses `array<i32: 1, 2>`.
 pub(super) fn dense_array(
     reader: &mut Reader<'_, '_>,
     ty: &super::ast::TypeTree<'_>,
@@ -291,7 +291,7 @@ fn blob(
         if width == 1 {
             return u64::from(bytes[at / 8] >> (at % 8) & 1);
         }
-        // Little-endian bytes.
+        // The bytes are little-endian.
         let chunk = bytes[at * n_bytes..][..n_bytes].iter();
         let bits = chunk.rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
         bits << (64 - width) >> (64 - width)

@@ -28,7 +28,7 @@ impl SyntaxError {
         }
     }
 
-    /// `expected ',' or '>'`
+    /// Returns a message such as `expected ',' or '>'`.
     pub(super) fn message(&self) -> String {
         let all: Vec<_> = self.expected.iter().copied().filter(|it| !it.is_empty()).collect();
         match all.as_slice() {

@@ -121,7 +121,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `^bb0(%a: i32 loc(...), ...):`
+    /// Parses `^bb0(%a: i32 loc(...), ...):`.
     fn label(&mut self) -> Res {
         self.out.kind = OpKind::Label;
         self.out.form = Form::Custom;
@@ -182,7 +182,7 @@ impl Reader<'_, '_> {
         self.end()
     }
 
-    /// `{-# dialect_resources: { dialect: { key: "0x..." } } #-}`
+    /// Parses `{-# dialect_resources: { dialect: { key: "0x..." } } #-}`.
     fn resources(&mut self) -> Res {
         self.out.kind = OpKind::Resources;
         self.out.form = Form::Custom;
@@ -319,7 +319,7 @@ impl Reader<'_, '_> {
         self.mismatch(Code::ResultCount, span, message);
     }
 
-    /// `"dialect.op"(%a)[^bb] <{...}> ({...}) {...} : (i32) -> i32`
+    /// Parses `"dialect.op"(%a)[^bb] <{...}> ({...}) {...} : (i32) -> i32`.
     fn generic(&mut self) -> Res {
         let token = self.bump();
         self.out.name_span = token.span();

@@ -305,12 +305,12 @@ impl<'r> Reader<'r, '_> {
         self.env.interner.attr(crate::AttrData::Int { value: value.into(), ty })
     }
 
-    /// `i32`
+    /// Returns the type `i32`.
     pub(crate) fn i32_type(&mut self) -> Type {
         self.env.interner.ty(crate::TypeData::Int { width: 32, sign: crate::Sign::Signless })
     }
 
-    /// `array<i32: 1, 2>` or, with [`Type::I64`], `array<i64: 1, 2>`.
+    /// Returns `array<i32: 1, 2>` or, with [`Type::I64`], `array<i64: 1, 2>`.
     pub(crate) fn dense_array(&mut self, element: Type, values: &[i64]) -> Attr {
         let values = values.iter().map(|it| self.int_attr(*it, element)).collect();
         self.env.interner.attr(crate::AttrData::DenseArray { element, values })

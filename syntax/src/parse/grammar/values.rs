@@ -483,7 +483,7 @@ fn grammar<'a>() -> Grammar<'a> {
     }
 }
 
-/// `#4`
+/// Returns true for a result number, such as `#4`.
 fn is_number(text: &str) -> bool {
     text.len() > 1 && text[1..].bytes().all(|it| it.is_ascii_digit())
 }

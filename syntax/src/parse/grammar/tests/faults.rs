@@ -258,7 +258,7 @@ fn a_guess_at_a_wrong_type_does_not_make_it_right_elsewhere() {
 fn deep_nesting_is_a_problem_and_no_overflow() {
     let deep = format!("%1 = arith.constant {}", "[".repeat(100_000));
     assert!(show(&deep).contains("nested more than"));
-    // Without optimization a level of the grammar takes 40 kB of stack, with it 3 kB.
+    // A level of the grammar takes 40 kB of stack without optimization, and 3 kB with it.
     let thread = std::thread::Builder::new().stack_size(16 << 20).spawn(|| {
         let n = MAX_DEPTH;
         let nested = format!("%1 = arith.constant {}{}", "[".repeat(n), "]".repeat(n));
