@@ -29,8 +29,8 @@ pub fn cores() -> usize {
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Runs `work` on a thread with a deep stack ([`STACK`]), or on the calling thread if the system
-/// grants no thread.
+/// Runs `work` on a thread with a deep stack, or on the calling thread if the system grants no
+/// thread.
 pub fn with_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
     let done = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(STACK);
