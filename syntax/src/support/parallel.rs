@@ -68,10 +68,10 @@ struct Line<T> {
     is_attended: bool,
 }
 
-/// Applies `work` to `0..n` on `n_threads` threads and passes each result to `take` as soon as all
-/// earlier ones were passed, until `take` returns false. The thread that computes the next result
-/// in order also passes it on, with all results that wait for it, so no other thread is woken for
-/// that.
+/// Applies `work` to `0..n` on `n_threads` threads besides the caller's. Passes each result to
+/// `take` as soon as all earlier ones were passed, until `take` returns false. The thread that
+/// computes the next result in order also passes it on, with all results that wait for it, so no
+/// other thread is woken for that.
 pub fn in_order<T: Send>(
     n_threads: usize,
     n: usize,

@@ -151,8 +151,8 @@ impl Lexer {
 
     /// Returns the next token of the text and the byte after the last one that determines its end.
     /// All calls must pass the same text. Returns [`TokenKind::Eof`] at the end.
-    // The token is built here and not in memory: it would be written in parts and read at once,
-    // which stalls processors.
+    // The token is built here, at the end: a value in memory would be written in parts and
+    // immediately read as a whole, which stalls processors.
     #[inline]
     pub fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
         let (kind, at_line_start) = self.advance(bytes);

@@ -494,8 +494,8 @@ fn map_tree<'a>(((dims, symbols), results): (Ids<'a>, Vec<ConstraintTree<'a>>)) 
     MapTree { dims, symbols: symbols.unwrap_or_default(), results }
 }
 
-/// Affine expressions with these leaves. `+` and `-` bind weaker than `*`, `floordiv`, `ceildiv`
-/// and `mod`; a minus sign binds strongest.
+/// Affine expressions with these leaves. `+` and `-` bind less tightly than `*`, `floordiv`,
+/// `ceildiv` and `mod`; a minus sign binds most tightly.
 fn expression<'a>(leaf: Production<'a, ExprTree<'a>>) -> Production<'a, ExprTree<'a>> {
     let mut expr = Recursive::declare();
     let atom = choice((
