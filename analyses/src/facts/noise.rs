@@ -1,4 +1,4 @@
-//! Noise: growth rules, facts, and the places where noise first exceeds the budget.
+//! Noise: growth rules, facts, and the values at which noise first exceeds the budget.
 //!
 //! | file | contents |
 //! |---|---|
