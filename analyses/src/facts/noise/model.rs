@@ -42,7 +42,7 @@ pub struct GrowthRule {
     kind: GrowthKind,
     /// The addend or the level; `None` if each op must state it in an attribute.
     constant: Option<Bits>,
-    /// The attribute that states the constant, as an index into [`NoiseModel::attributes`].
+    /// The attribute that states the constant, as an index into `NoiseModel::attributes`.
     attribute: Option<u32>,
     operands: Carriers,
     results: Carriers,
