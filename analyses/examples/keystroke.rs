@@ -52,6 +52,7 @@ const HEADERS: [&str; 6] =
 
 /// Maximum number of lines for each text of [`HEADERS`].
 const MOST_LINES: usize = 4;
+/// Maximum number of bytes in a line that are removed.
 const MOST_BYTES: usize = 60;
 
 /// Removes bytes of the first lines with each text of [`HEADERS`], and types them again.
