@@ -133,7 +133,7 @@ impl Repaired {
         }
     }
 
-    /// Returns the reason for which the first refused function is not changed.
+    /// Returns the reason why the first refused function is not changed.
     pub fn refusal(&self) -> Option<&str> {
         let mut functions = self.placed.iter().flat_map(|it| &it.outcome.functions);
         functions.find_map(|it| match &it.verdict {

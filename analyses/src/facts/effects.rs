@@ -1,4 +1,4 @@
-//! Effects of ops: their accesses to memory, and predicates that allow to erase, move or speculate
+//! Effects of ops: their accesses to memory, and predicates for erasing, moving and speculating
 //! them.
 //!
 //! *Law.* An op without a row may have any effect.

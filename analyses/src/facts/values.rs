@@ -49,7 +49,7 @@ const MOST_LOOKED_AT: usize = 64;
 
 /// Returns true if an integer is surely a number: not read from uninitialized memory, not
 /// `ub.poison`, and not the result of an overflow that a flag excludes. Function arguments are
-/// assumed to be numbers. *Cost.* Visits at most [`MOST_LOOKED_AT`] ops, and their operands once.
+/// assumed to be numbers. *Cost.* Visits at most `MOST_LOOKED_AT` ops, and their operands once.
 pub fn is_number(ir: &Ir, value: Value) -> bool {
     let mut all = vec![value];
     let mut seen = FxHashSet::from_iter([value]);

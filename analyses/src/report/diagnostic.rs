@@ -88,7 +88,7 @@ impl From<noisy_syntax::Category> for Category {
     }
 }
 
-/// A hint to editors how to show the range.
+/// A property of the range that decides how editors show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tag {
     /// Unnecessary code, which editors fade out.
@@ -228,7 +228,7 @@ impl TextEdit {
         (!overlap).then_some(edits)
     }
 
-    /// Merges edits that are near each other: to replace the text between them is cheaper than a
+    /// Merges edits that are near each other: replacing the text between them is cheaper than a
     /// separate edit.
     pub(crate) fn in_few(edits: &[TextEdit], source: &Source) -> Vec<TextEdit> {
         const NEAR: usize = 512;

@@ -274,7 +274,7 @@ fn is_understood(ir: &Ir, op: Op) -> bool {
         && data.operands.iter().all(|it| it.value.is_some())
 }
 
-/// Returns true if an unnecessary op is worth a remark. Constants are not: an equal constant costs
+/// Returns true if an unnecessary op is worth a remark. A constant is not: equal constants cost
 /// nothing.
 fn is_told(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);

@@ -75,8 +75,8 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Adds to the related location of the value itself: its noise in the iteration of the message, and
-/// its largest noise.
+/// Replaces the message of the related location of the value itself by its noise in the reported
+/// iteration and its largest noise.
 fn name_round(program: &Program, value: Value, root: &Overflow, it: &mut Diagnostic) {
     let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) else { return };
     let (now, Some(most)) = (root.noise, program.noise(value).hi()) else { return };

@@ -121,7 +121,7 @@ pub struct Extraction {
     pub is_exact: bool,
 }
 
-/// The reason for which no problem is extracted.
+/// The reason why no problem is extracted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The refused function.

@@ -1,9 +1,9 @@
 //! Placement for groups of functions that call each other.
 //!
-//! A *group* is a set of requested functions that are connected by calls. Connecting functions that
-//! were not requested are part of the problem, but are not changed. A function that cannot be fixed
-//! (its noise is unknown, or no placement makes it legal) is refused and not changed; the others
-//! are solved again without it.
+//! A *group* is a set of requested functions that are connected by calls. Functions between them
+//! that were not requested are part of the problem, but are not changed. A function that cannot be
+//! fixed (its noise is unknown, or no placement makes it legal) is refused and not changed; the
+//! others are solved again without it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -80,6 +80,7 @@ pub(super) struct Builder<'a> {
     pub is_member: FxHashSet<Op>,
     /// The function that is being built.
     pub function: Op,
+    /// True if `function` may be changed.
     pub is_open: bool,
     /// The current nesting depth of calls and regions.
     pub depth: usize,
