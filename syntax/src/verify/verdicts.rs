@@ -181,7 +181,7 @@ impl Verdicts {
                 }
             }
             if before.is_none() != now.is_none() {
-                // Whether blocks need a terminator may depend on their number.
+                // The number of blocks may determine if they need a terminator.
                 again.extend(ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it)));
             }
             match now {
