@@ -10,8 +10,8 @@ use crate::{Edit, INDENT};
 /// The wanted form of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Want {
-    /// Both tokens on one line. If a comment or a mark separates them, the second is indented by
-    /// this.
+    /// Both tokens on one line. If a comment or a mark separates them, the second one is indented
+    /// by this number of blanks.
     Line(Space, usize),
     /// A line break.
     Break(Break),

@@ -218,7 +218,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The layout of a segment.
+    /// Chooses the layout of a segment.
     fn manner(&self, segment: &Segment, is_signature: bool) -> SegmentLayout {
         let text = self.gaps.text;
         let mut width = segment.column;

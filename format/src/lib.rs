@@ -117,7 +117,7 @@ fn top_level(source: &Source) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// Returns the first syntax problem whose range is wanted.
+/// Returns the first syntax problem whose range satisfies `is_wanted`.
 fn unparsed(source: &Source, is_wanted: impl Fn(&Range<usize>) -> bool) -> Option<Unparsed> {
     let problems = source.problems().into_iter();
     let is_syntax =

@@ -15,12 +15,12 @@ pub struct Delta {
     /// Values that lost their last use during the edit. Some may have been removed since, or have a
     /// use again.
     pub idle: Vec<Value>,
-    /// Items that were parsed.
+    /// Number of items that were parsed.
     pub n_parsed: usize,
-    /// Uses that were resolved.
+    /// Number of uses that were resolved.
     pub n_linked: usize,
-    /// Items that were verified.
+    /// Number of items that were verified.
     pub(crate) n_verified: usize,
-    /// Bytes of the text that were read.
+    /// Number of bytes of the text that were read.
     pub(crate) n_read: usize,
 }

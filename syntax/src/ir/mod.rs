@@ -43,7 +43,7 @@ pub struct OpData {
     pub parent: Region,
     /// Its kind.
     pub kind: OpKind,
-    /// The form in which it was written, and the extent to which it was understood.
+    /// Its form: generic, custom, opaque (unknown syntax) or broken (not parsed to its end).
     pub form: Form,
     /// Its full name with dialect; for a label, the label without `^`.
     pub name: Name,
@@ -57,8 +57,8 @@ pub struct OpData {
     pub(crate) quoted: bool,
     /// Bytes beyond the end of the item that were read to find that end.
     pub(crate) lookahead: u32,
-    /// The context that this parse depended on; the item is read again if it changes:
-    /// [`crate::skeleton::DIALECT`], [`crate::skeleton::PLACE`].
+    /// The context on which the parse depended ([`crate::skeleton::DIALECT`],
+    /// [`crate::skeleton::PLACE`]). If it changes, the item is parsed again.
     pub(crate) context_deps: u8,
     /// The values that it defines, with or without a name in the text; for a label, the block's
     /// arguments.
@@ -95,7 +95,7 @@ pub struct OpExtra {
     pub problems: Vec<Problem>,
     /// True if its only syntax problem is about the junk after it; see [`Ir::is_followed`].
     pub(crate) followed: bool,
-    /// Argument attributes of the entry block's arguments (functions): one per argument.
+    /// Attributes of the arguments of the entry block, for functions: one entry per argument.
     pub argument_attrs: Vec<Option<Attr>>,
 }
 
@@ -125,7 +125,7 @@ pub struct Operand {
     /// region instead. If nothing else defines the name, it is an argument and no error is
     /// reported.
     pub maybe_argument: bool,
-    /// The definition that it resolves to.
+    /// The definition to which it resolves; `None` if the name is undefined.
     pub value: Option<Value>,
     /// Its index in [`ValueData::uses`], or in the list of unresolved uses of its name.
     pub(crate) slot: u32,
@@ -140,7 +140,7 @@ pub struct Successor {
     pub span: Span,
     /// The operands passed, as indices into [`OpData::operands`].
     pub operands: Range<u32>,
-    /// The definition that it resolves to.
+    /// The definition to which it resolves; `None` if the name is undefined.
     pub block: Option<Block>,
 }
 
@@ -158,7 +158,7 @@ pub enum Def {
 pub struct ValueData {
     /// Its definition.
     pub def: Def,
-    /// Its type; [`Type::UNKNOWN`] if the text does not give it.
+    /// Its type; [`Type::UNKNOWN`] if the text does not state it.
     pub ty: Type,
     /// True if the type is guessed because the syntax of the op is unknown. The type is shown, but
     /// no problem is reported because of it.
@@ -267,7 +267,7 @@ impl Ir {
         (self.ops.len(), self.values.len(), self.blocks.len(), self.regions.len())
     }
 
-    /// Returns true if an op id still names an op of the document.
+    /// Returns true if an id still refers to an op of the document.
     #[inline]
     pub fn is_alive(&self, op: Op) -> bool {
         self.ops[op.index()].alive
@@ -335,7 +335,7 @@ impl Ir {
         self.op(op).extra.as_deref().unwrap_or(&EMPTY)
     }
 
-    /// An attribute of an op by name.
+    /// The attribute of an op with this name.
     #[inline]
     pub fn attr(&self, op: Op, name: &str) -> Option<Attr> {
         let attrs = &self.op(op).extra.as_deref()?.attrs;

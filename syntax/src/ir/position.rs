@@ -65,7 +65,7 @@ impl Ir {
         start + self.op(op).lead as usize..start + self.len(op)
     }
 
-    /// The range of an op's name as written.
+    /// The range of an op's name in the file.
     pub fn name_range(&self, op: Op) -> Range<usize> {
         self.absolute(op, self.op(op).name_span)
     }

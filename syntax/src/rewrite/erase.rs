@@ -101,7 +101,7 @@ impl Ir {
         for &op in &going {
             self.unwire(op);
             if self.op(op).extra.is_none() {
-                // It has no symbols and no successors.
+                // Without extra data, the op has neither symbols nor successors.
                 continue;
             }
             self.remove_symbols(op);

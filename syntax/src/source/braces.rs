@@ -1,4 +1,4 @@
-//! Braces that are missing or superfluous, found by indentation.
+//! Locates missing and superfluous braces by indentation.
 //!
 //! The parser detects a wrong brace late: at an op that is not allowed there, or at the end of the
 //! file. Most lines are indented correctly, so the indentation shows where the brace is wrong.

@@ -17,7 +17,7 @@ use crate::skeleton::{Context, End, Here, OpenParts, Pause, Skeleton, Stop, Take
 use crate::token_stream::TokenStream;
 use crate::{Ir, namespace, reserve_with_slack};
 
-/// The top level of a file.
+/// The context at the top level of a file.
 pub(super) const TOP: Context =
     Context { depth: 0, default_dialect: namespace::TOP, inside: false };
 
@@ -31,7 +31,7 @@ const LONG: usize = if cfg!(test) { usize::MAX } else { 1 << 16 };
 /// Approximate number of bytes of an item in a long text.
 const BYTES_PER_ITEM: usize = 32;
 
-/// Maximum number of stretches that the skeleton is ahead.
+/// Maximum number of stretches by which the skeleton is ahead of lowering.
 const AHEAD: usize = 2;
 
 /// Parses a whole text, on at most `n_threads` threads in addition to the caller's.

@@ -1,4 +1,4 @@
-//! Lists all problems of a document that are reported.
+//! Lists the reported problems of a document.
 //!
 //! Each mistake is reported once. Names that a broken op may define are not errors. Problems of the
 //! structure of a function are hidden while its syntax or its names have problems, because MLIR
@@ -98,8 +98,9 @@ impl Source {
     }
 
     /// Sorts problems in textual order and removes duplicates. Of equal problems at the same
-    /// position (two regions that end at the end of the text), that of the outermost op remains. Of
-    /// several uses of an undefined name, the first one in the function remains.
+    /// position (such as two regions that are unclosed at the end of the text), that of the
+    /// outermost op remains. Of several uses of an undefined name, the first one in the function
+    /// remains.
     fn in_order(&self, mut problems: Vec<Placed>) -> Vec<Placed> {
         let ir = &self.ir;
         let key = |it: &Placed| (it.1.start, it.1.end, it.2.category(), it.2.code.name());

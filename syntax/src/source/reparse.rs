@@ -2,7 +2,7 @@
 //!
 //! *How an edit is applied.* Reparsing starts in the innermost region that contains the change, at
 //! the first item whose text or look-ahead overlaps the change. Wherever an item may start, the
-//! reader looks for an old item that started at the same position and whose text and look-ahead are
+//! parser looks for an old item that started at the same position and whose text and look-ahead are
 //! not affected by the change ([`Edit::take`]). If there is one, it and all such items that follow
 //! are kept without parsing. If they are in the region itself, after the change, reparsing ends:
 //! the rest of the region is unchanged.

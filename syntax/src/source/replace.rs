@@ -165,8 +165,8 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Records if the region starts or stops to start with a label. This determines if the region
-    /// has a block before the label.
+    /// Records a change of control flow if a label at the start of a region is added or removed:
+    /// that label determines if the region has a block before it.
     pub(super) fn note_start(&mut self, region: Region, is_label: bool) {
         // The top level has no blocks.
         let is_chunk = self.ir.is_chunk_region(region);

@@ -7,10 +7,10 @@
 )]
 
 /// The encoding of a float type: a sign, an exponent, and a significand without its leading bit.
-/// The leading bit is 0 for the least exponent.
+/// The leading bit is 0 for the least exponent (subnormal numbers) and otherwise 1.
 #[derive(Clone, Copy)]
 struct Format {
-    /// Number of bits.
+    /// Total number of bits.
     width: u32,
     /// Number of bits of the significand, including the leading bit.
     precision: u32,

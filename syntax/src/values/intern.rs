@@ -160,7 +160,7 @@ impl Interner {
         str_of(&self.text, &self.ends, name)
     }
 
-    /// Number of strings; all ids are below it.
+    /// Number of strings; each id is less than it.
     pub(crate) fn n_names(&self) -> usize {
         self.ends.len()
     }
@@ -281,11 +281,11 @@ impl Interner {
     pub fn bits(&self, ty: Type) -> Option<u64> {
         match self.type_data(ty) {
             TypeData::Int { width, .. } => Some(u64::from(*width)),
-            // `bf16`, `tf32`, `f8E4M3FN`: the first number.
+            // The first number in names such as `bf16`, `tf32`, `f8E4M3FN`.
             TypeData::Float(name) => {
                 let digits = name.trim_start_matches(|it: char| !it.is_ascii_digit());
                 let end = digits.find(|it: char| !it.is_ascii_digit()).unwrap_or(digits.len());
-                // `tf32` has 19 bits and takes 32.
+                // `tf32` has 19 bits but occupies 32.
                 digits[..end].parse().ok()
             }
             TypeData::Index => Some(64),

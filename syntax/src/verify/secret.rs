@@ -135,7 +135,7 @@ impl Verifier<'_> {
         for (at, result) in results.into_iter().enumerate().take(given) {
             let found = self.operand_type(op, at);
             let wanted = self.opened(result);
-            // A result that is no secret is reported at the generic.
+            // A result that is not a secret is reported at the generic.
             if wanted != result && self.clash(wanted, found) {
                 let (found, result) = (self.show(found), self.show(result));
                 let message = format!(

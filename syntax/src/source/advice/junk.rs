@@ -200,7 +200,8 @@ impl Adviser<'_> {
         } else {
             return false;
         };
-        // `#map = ...` is an alias; `# map` and `#map is` are comments. `;` alone ends an op.
+        // `#map = ...` is an alias; `# map` and `#map is` are comments. A `;` without text after it
+        // is not a comment.
         let behind = &rest[n_signs..];
         let is_alias = rest.starts_with('#') && behind.contains('=') && !behind.starts_with(' ');
         if is_alias || rest.starts_with(';') && behind.trim_start_matches(';').trim().is_empty() {

@@ -27,9 +27,10 @@ impl Source {
     /// may reveal problems that were hidden by it; it is kept unless one of them is in the changed
     /// lines.
     ///
-    /// If the best proposal of an earlier problem removes a problem, that problem has no proposals
-    /// of its own: applying both would change correct text. Only an unsure earlier proposal does
-    /// not suppress a sure one.
+    /// If the best proposal of an earlier problem removes a later problem, the later one has no
+    /// proposals of its own: applying both would change correct text. There is one exception: if
+    /// the earlier proposal is unsure and the later problem has a sure one, the later problem keeps
+    /// its proposals.
     pub fn proven(&self, problems: &[&(Op, Range<usize>, Problem)]) -> Vec<Vec<Proposal>> {
         let text = self.text().to_string();
         let mut copy: Option<Source> = None;

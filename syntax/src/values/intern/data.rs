@@ -90,12 +90,12 @@ pub enum TypeData {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AttrData {
-    /// `unit`, and the value of a dictionary entry without a value.
+    /// `unit`; also the implicit value of a dictionary entry without `=`.
     Unit,
     /// `true`, `false`
     Bool(bool),
     /// An integer of a type, reduced to the width of the type and then sign-extended. Integers that
-    /// do not fit are [`AttrData::Text`].
+    /// do not fit into 128 bits are [`AttrData::Text`].
     Int {
         /// The value; not sign-extended for unsigned types.
         value: i128,
