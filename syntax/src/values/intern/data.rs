@@ -94,8 +94,8 @@ pub enum AttrData {
     Unit,
     /// `true`, `false`
     Bool(bool),
-    /// An integer of a type, reduced to the width of the type and then sign-extended. Integers that
-    /// do not fit into 128 bits are [`AttrData::Text`].
+    /// An integer of a type, reduced to the width of the type and then sign-extended. Integers of
+    /// types wider than 128 bits are [`AttrData::Text`].
     Int {
         /// The value; not sign-extended for unsigned types.
         value: i128,
