@@ -1,4 +1,4 @@
-//! The labels of a region, found without a look at the items between them.
+//! The labels of a region, found without visiting the items between them.
 //!
 //! *Cost.* Each step from one label to the next takes O(log n).
 
@@ -13,7 +13,7 @@ fn is_label(ir: &Ir, op: Op) -> bool {
     ir.ops[op.index()].kind == OpKind::Label
 }
 
-/// The label itself, or the last one before this item.
+/// The item itself if it is a label, or the last label before it.
 pub(crate) fn label_at_or_before(ir: &Ir, op: Op) -> Option<Op> {
     if is_label(ir, op) {
         return Some(op);
@@ -24,7 +24,7 @@ pub(crate) fn label_at_or_before(ir: &Ir, op: Op) -> Option<Op> {
         if has_label(ir, from) {
             return Some(last_label_in(ir, from));
         }
-        // Climb to an ancestor that comes before.
+        // Climb to an ancestor that precedes the item.
         loop {
             let up = link(ir, at).up;
             if up == NONE {
