@@ -103,7 +103,7 @@ pub struct Equality {
 /// The verified facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EqualPrograms {
-    /// Number of loops that were evaluated, or compared in several iterations at once.
+    /// Number of loops that were evaluated, or compared several iterations at a time.
     pub n_loops: usize,
     /// Number of steps.
     pub n_steps: usize,

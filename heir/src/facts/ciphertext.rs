@@ -45,7 +45,7 @@ use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, SparseForward};
 use noisy_dataflow::view::View;
 use noisy_integers::constants::ConstantFacts;
 
-/// A level, counted from fresh.
+/// A level, as the number of levels used since encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// The number of levels that are used up.

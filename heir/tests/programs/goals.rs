@@ -235,7 +235,7 @@ func.func @h(%x: i16) -> i16 {{
     assert_eq!(told(&text(marked)), "");
     let unmarked = "2 dimension-mismatch, 8 dimension-mismatch, 14 dimension-mismatch";
     assert_eq!(told(&text("i16")), unmarked);
-    // A call with such a ciphertext is not compared, nor is its caller.
+    // Calls that pass such a ciphertext are not compared, nor are their callers.
     let sum = format!("%3 = arith.addi %2, %x {} : i16", m(0));
     let called = text(marked).replace(&sum, "%3 = func.call @h(%x) : (i16) -> i16");
     assert_eq!(told(&called), "");
