@@ -1,8 +1,8 @@
 //! Verifies that a program before a rewriting and the program after it compute the same.
 //!
 //! The verifier shares no code with the search, with the writer of the file or with the analyses.
-//! It reads both programs with `noisy-syntax`. It trusts that crate about the ops of the programs,
-//! their operands, and that the definition of each value dominates its uses.
+//! It reads both programs with `noisy-syntax`, and trusts that crate to identify ops and operands,
+//! and to check that definitions dominate uses.
 //!
 //! # Verified claims
 //!

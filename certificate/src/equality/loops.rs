@@ -60,10 +60,10 @@ pub(super) enum Meaning {
     Same(Key),
     /// An induction variable of the second program, plus a number.
     Index(Value, i128),
-    /// A result of the loop with this index in `Pairs::lasts`, whose last iterations are evaluated.
+    /// A result of a loop whose last iterations are evaluated, with the index of the loop.
     End(usize),
-    /// The index of a branch in `Pairs::branches`, the index of a result, and this result in the
-    /// second program.
+    /// The result of a branch: the index of the branch, the index of the result, and this result in
+    /// the second program.
     Branch(usize, usize, Value),
 }
 

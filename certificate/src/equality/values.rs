@@ -435,8 +435,8 @@ impl<'a> Proof<'a> {
     }
 
     /// Computes the results of a loop, one iteration after the other. With `last`, only that number
-    /// of iterations, from these initial values. Values from outside of the loop are in `known` or
-    /// in `local`.
+    /// of iterations, from these initial values. The polynomials of values from outside of the loop
+    /// must be known already, or be in `local`.
     fn iterations(
         &mut self,
         key: Key,

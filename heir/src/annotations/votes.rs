@@ -11,7 +11,7 @@
 //! all values: the largest level of the module. In an edited program, a vote determines this sum:
 //! the most frequent sum among the annotations of a function, if at least two annotations agree,
 //! else the most frequent sum in the part of the document, else the largest number of used levels.
-//! So a wrong annotation is reported at its own position, and not at all values that follow from
+//! So only the wrong annotation is reported, and not the annotations of all values that follow from
 //! it.
 //!
 //! *Cost.* An update of an op is linear in its annotations; a query is linear in the mismatches and

@@ -27,7 +27,7 @@ pub(crate) enum LevelRule {
 pub(crate) struct Entry {
     /// The effect on a level.
     pub(crate) level: Option<LevelRule>,
-    /// The operands to whose level `level` applies.
+    /// The operands to whose level the effect applies.
     pub(crate) of: LevelSource,
     /// True if the op increases the multiplicative depth.
     pub(crate) deepens: bool,

@@ -70,9 +70,9 @@ pub struct Sites {
     missing: FxHashSet<Op>,
     /// Ops with operands at different levels.
     unequal: FxHashSet<Op>,
-    /// Ops that may take a plaintext without an encoding.
+    /// Ops that may have a plaintext operand without an encoding.
     unencoded: FxHashSet<Op>,
-    /// Ops whose types do not follow from one another, for some library.
+    /// Ops whose types contradict each other, for some library.
     mistyped: FxHashSet<Op>,
     types: SchemeTypes,
     /// Ops that may not be lowered.

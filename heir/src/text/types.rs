@@ -1,5 +1,9 @@
-//! Reads the facts that types of ciphertexts state: `!lwe.lwe_ciphertext<..., ciphertext_space =
-//! <..., size = 3>, ..., modulus_chain = <elements = <...>, current = 1>>`.
+//! Reads the facts that types of ciphertexts state, such as:
+//!
+//! ```text
+//! !lwe.lwe_ciphertext<..., ciphertext_space = <..., size = 3>, ...,
+//!   modulus_chain = <elements = <...>, current = 1>>
+//! ```
 //!
 //! After lowering to `bgv`, `ckks` and `lwe`, a type states the number of polynomials, by default
 //! 2, and the level. *Cost.* Each type is parsed once.

@@ -56,13 +56,13 @@ pub enum Cause {
     BehindFirst,
     /// HEIR merges two modulus switches.
     Merged,
-    /// The scale of `mgmt.adjust_scale` is below that of its operand. HEIR's message is `delta
-    /// scale is negative`.
+    /// The scale of `mgmt.adjust_scale` is below that of its operand.
+    /// HEIR's message is `delta scale is negative`.
     Lowered,
-    /// No scale is written on a `mgmt.adjust_scale` of CKKS. HEIR's message is `delta scale is
-    /// negative`.
+    /// No scale is written on a `mgmt.adjust_scale` of CKKS.
+    /// HEIR's message is `delta scale is negative`.
     Unwritten,
-    /// HEIR raises the scale of integers. HEIR's message is `must be floating-point-like`.
+    /// HEIR raises the scale of integers. Its message is `must be floating-point-like`.
     Integers,
     /// The operands of a sum in BGV have different scales.
     Residues,

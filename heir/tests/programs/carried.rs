@@ -6,8 +6,8 @@ use noisy_analyses::Document;
 
 #[test]
 fn a_loop_gives_its_next_round_as_many_polynomials_as_it_takes() {
-    // HEIR 2026.9.1 lowers some of these programs by `--secret-distribute-generic --canonicalize
-    // --secret-to-bgv`, and refuses the others.
+    // HEIR 2026.9.1 lowers some of these programs, and refuses the others, with the passes
+    // `--secret-distribute-generic --canonicalize --secret-to-bgv`.
     let of = |init: &str, inside: &str| {
         let body = format!(
             "%1 = arith.muli %a, %a : i16
