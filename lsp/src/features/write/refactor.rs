@@ -1,5 +1,6 @@
 //! Refactorings: rename the values of a function, extract ops into a function, inline a call, write
-//! an op in the other form, declare the bounds that callers keep, clean up a function, or one op.
+//! an op in the other form, declare noise bounds from the calls of a function, clean up a function,
+//! simplify one op.
 //!
 //! *Laws.* The program computes the same: renamed ops or ops in the other form print the same in
 //! the generic form, and no refactoring introduces an error. All other bytes stay, above all
