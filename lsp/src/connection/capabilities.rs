@@ -55,7 +55,8 @@ pub(crate) struct ClientCapabilities {
     pub registers_configuration: bool,
     /// True if the client lets the server register for changes of files.
     pub registers_watching: bool,
-    /// True if the client lets the server register for documents of other names and for requests about them.
+    /// True if the client lets the server register for documents with other names, and for requests
+    /// about them.
     pub registers_documents: bool,
     /// True if the client accepts semantic tokens as differences.
     pub token_deltas: bool,
