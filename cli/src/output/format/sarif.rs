@@ -31,7 +31,7 @@ pub(super) fn frame() -> Frame {
 }
 
 /// The tool with its rules: the catalogue in its order, failures, and other codes that were found.
-/// The last are known only at the end.
+/// The other codes are known only at the end.
 pub(super) fn close(codes: &BTreeMap<&'static str, usize>) -> String {
     let known = Rule::all().map(|it| {
         let docs = it.docs();
