@@ -16,7 +16,7 @@ static LOG: OnceLock<Log> = OnceLock::new();
 /// Empties a file and starts logging to it.
 ///
 /// # Errors
-/// The file cannot be written.
+/// If the file cannot be written.
 pub fn start(path: &Path) -> std::io::Result<()> {
     let file = Mutex::new(File::create(path)?);
     // Only `main` calls this function, and only once.

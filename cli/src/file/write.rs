@@ -31,7 +31,8 @@ pub(crate) struct Replacement {
 }
 
 impl Replacement {
-    /// Prepares a replacement. Links, other names, owner and permissions of the file are kept.
+    /// Prepares a replacement. Symbolic links, hard links, owner and permissions of the file are
+    /// kept.
     ///
     /// # Errors
     ///

@@ -79,7 +79,7 @@ pub(crate) fn next_timer() -> Option<Duration> {
     })
 }
 
-/// Removes and returns the orders given so far.
+/// Removes and returns the commands given so far.
 pub(crate) fn orders() -> Vec<Order> {
     with(|it| std::mem::take(&mut it.orders))
 }

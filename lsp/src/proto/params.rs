@@ -7,7 +7,7 @@ use tower_lsp::ls_types as lsp;
 use crate::features::write::action::{RepairRequest, Scope};
 use crate::features::write::refactor;
 
-/// The task of the optimizer in a code action, a code lens or a command.
+/// The task for the optimizer that a code action, a code lens or a command contains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlaceRequest {
     pub uri: lsp::Uri,

@@ -74,7 +74,7 @@ fn called(document: &Document, before: &str, offset: usize) -> Option<Signature>
     })
 }
 
-/// The names of the parameters in the text of a declaration. A declaration defines no values. Empty
+/// The names of the parameters in the text of a declaration, whose parameters are not values. Empty
 /// if the parameters have no names.
 fn declared_names(text: &str) -> Vec<String> {
     let mut out = Vec::new();

@@ -10,7 +10,7 @@ use noisy_opt::driver::keep;
 use noisy_opt::driver::pipeline::Pipeline;
 use noisy_syntax::{Form, Op};
 
-/// The pipeline.
+/// The pipeline of passes.
 const PASSES: &str = "func.func(canonicalize,cse,canonicalize,trivial-dce)";
 
 /// True if a function has a body of ops with known syntax.
