@@ -227,7 +227,7 @@ impl Loops {
     }
 }
 
-/// Returns the outermost loop found so far around a loop, with path compression.
+/// Returns the outermost loop found up to now around a loop, with path compression.
 fn outermost(around: &mut [u32], mut at: u32) -> u32 {
     while around[at as usize] != at {
         let up = around[around[at as usize] as usize];

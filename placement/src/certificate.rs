@@ -134,9 +134,9 @@ pub enum Step {
         multipliers: u32,
         /// The bound for choices that differ in a settled site.
         least: u64,
-        /// The sites of this kind.
+        /// The settled sites that are absent.
         absent: Vec<u32>,
-        /// The sites of this kind.
+        /// The settled sites that are chosen.
         chosen: Vec<u32>,
     },
     /// The sum of the bounds of proofs without common sites, plus the weights of the other chosen

@@ -14,7 +14,7 @@
 //!   -> anneal     better answers, a million moves a second             [search/anneal]
 //!      and prove  a relaxation over conflict cores, local cuts, sweeps [bound, exact]
 //!                 over narrow programs, branch and bound
-//!   -> verify     by an evaluator that knows none of the above         [question/evaluate]
+//!   -> verify     by an independent evaluation                         [question/evaluate]
 //! ```
 //!
 //! # Laws

@@ -81,7 +81,8 @@ impl SparseForward for Growth {
     }
 }
 
-/// Writes functions that call each other: mostly later ones, `n_cyclic` times of a hundred any.
+/// Returns functions that call each other. Callees are mostly later functions, and any functions in
+/// `n_cyclic` percent of the cases.
 fn program(random: &mut Random, n_cyclic: usize) -> String {
     let n = 2 + random.below(6);
     let mut text = String::new();

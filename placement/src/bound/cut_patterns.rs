@@ -302,7 +302,7 @@ impl<'r, 'g> PatternMatcher<'r, 'g> {
     }
 }
 
-/// Checks whether sets of sites are cores.
+/// Checks if sets of sites are cores.
 struct CoreCheck<'g> {
     graph: &'g Graph,
     absent: FxHashSet<u32>,
@@ -326,8 +326,8 @@ impl<'g> CoreCheck<'g> {
         }
     }
 
-    /// Returns true if a node is over its limit without these sites, if all other sites lower noise
-    /// as far as they can. Noise rises from its least level, so it never exceeds the least
+    /// Returns true if a node is over its limit without these sites, while all other sites lower
+    /// noise as far as they can. Noise rises from its least level, so it never exceeds the least
     /// solution, even in cycles.
     fn is_core(&mut self, cores: &Cores, sites: impl Iterator<Item = u32>) -> bool {
         let graph = self.graph;

@@ -86,12 +86,12 @@ impl CutProgress {
         CutProgress { size, rows, ..CutProgress::default() }
     }
 
-    /// Returns the rows known so far.
+    /// Returns all known rows.
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// Returns the rows known so far.
+    /// Returns all known rows.
     pub(crate) fn into_rows(self) -> Vec<Row> {
         self.rows
     }

@@ -556,8 +556,8 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
     }
 }
 
-/// Returns true if a node is over its limit if the absent sites are not chosen and all others lower
-/// noise as far as they can.
+/// Returns true if a node is over its limit while the absent sites are not chosen and all others
+/// lower noise as far as they can.
 fn is_over_without(graph: &Graph, absent: &[bool]) -> bool {
     let n = graph.n_nodes();
     let (mut p, mut e) = (vec![0; n], vec![0; n]);

@@ -37,8 +37,8 @@ pub(crate) fn least_solution(
     }
 }
 
-/// Returns the noise before and after the reset of each node, if each site is chosen or not such
-/// that the noise is lower (`is_lower`) or higher. The noise after a node is capped at its limit,
+/// Returns the noise before and after the reset of each node, if each site is chosen exactly if
+/// that makes the noise lower (`is_lower`) or higher. The noise after a node is capped at its limit,
 /// and all noise at `most`.
 pub(crate) fn extreme(graph: &Graph, is_lower: bool, most: Bits) -> (Vec<Bits>, Vec<Bits>) {
     let n = graph.n_nodes();

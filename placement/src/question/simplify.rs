@@ -4,9 +4,9 @@
 //! Notation, for each node `v` (see [`crate::question::instance`] for `p` and `e`), over all
 //! choices that are still possible:
 //!
-//! - `lo(v) <= e(v) <= hi(v)` in every legal choice. Both are least solutions in which each open
-//!   site is chosen or not such that the noise is lower, or higher. `hi` is capped at the limit,
-//!   because higher noise is illegal anyway.
+//! - `lo(v) <= e(v) <= hi(v)` in every legal choice. For `lo`, each open site is chosen exactly if
+//!   that lowers the noise; for `hi`, exactly if that raises it. Both are least solutions. `hi`
+//!   is capped at the limit, because higher noise is illegal anyway.
 //! - `cap(v)`: the largest `e(v)` that the users of `v` tolerate if all other noise is at `lo`.
 //! - `at(v)`: the smallest `e(v)` that is relevant if all other noise is at `hi`: below it, `v`
 //!   never brings a node over its limit.

@@ -34,7 +34,7 @@ pub(crate) enum Node {
     Product(Rc<[(Id, u32)]>),
 }
 
-/// Nodes.
+/// The nodes, without duplicates.
 #[derive(Debug)]
 pub(crate) struct Dag {
     pub nodes: Vec<Node>,
