@@ -1,9 +1,9 @@
-//! From straight-line programs back to text: minimal edits, so that names, comments and everything
-//! else survive where their ops do.
+//! Conversion of straight-line programs to text edits. The edits are minimal: names, comments and
+//! formatting of remaining ops are preserved.
 //!
-//! A line that computes what an op has computed keeps its name and its place in the text; other
-//! lines stand where they are first needed, under fresh names. Ops that compute nothing any more
-//! go, with their lines.
+//! A line with the same value as an existing op keeps the name and the position of that op. Other
+//! lines are inserted before their first use, with fresh names. Ops without a corresponding line
+//! are removed.
 
 use std::ops::Range;
 
@@ -15,15 +15,15 @@ use crate::extract::{Extracted, is_ring};
 use crate::search::Variant;
 use crate::straight::{Line, Reg};
 
-/// A block and what it becomes.
+/// A block and its replacement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change<'a> {
     pub block: &'a Extracted,
     pub variant: &'a Variant,
 }
 
-/// The edits of some changes, of which each block outside stands before those inside; `None` if a
-/// value would be used where it is not defined.
+/// Returns the edits for some changes, in which outer blocks precede inner ones. `None` if a value
+/// would be used where it is not defined.
 pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<TextEdit>> {
     let mut names = Names::of(program.ir());
     let mut renamed: FxHashMap<Value, String> = FxHashMap::default();
@@ -32,7 +32,7 @@ pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<Tex
         plans.push(Plan::new(program, change, &mut names, &mut renamed));
     }
     let mut out = Vec::new();
-    // Ops whose text is final.
+    // Ops whose text is already replaced.
     let mut settled: FxHashSet<Op> = FxHashSet::default();
     for plan in &mut plans {
         plan.write(program, &renamed, &mut out)?;
@@ -57,7 +57,7 @@ pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<Tex
     TextEdit::in_order(out)
 }
 
-/// Names that are free.
+/// A generator of fresh names.
 pub(crate) struct Names {
     taken: FxHashSet<String>,
     next: FxHashMap<String, usize>,
@@ -86,7 +86,7 @@ impl Names {
         Self { taken, next: FxHashMap::default() }
     }
 
-    /// A free name with a base, or with another one if that is a number.
+    /// Returns a fresh name with a base. If the base starts with a digit, `copy` is used instead.
     pub(crate) fn fresh(&mut self, base: &str) -> String {
         let is_number = base.starts_with(|it: char| it.is_ascii_digit());
         let base = if is_number { "copy" } else { base };
@@ -103,9 +103,9 @@ impl Names {
 
 struct Plan<'a> {
     change: Change<'a>,
-    /// The name of each line that is no leaf.
+    /// The name of each line other than leaves.
     names: FxHashMap<Reg, String>,
-    /// The line that each op which stays computes.
+    /// The line that each remaining op computes, by result.
     lines: FxHashMap<Value, Reg>,
     live: Vec<bool>,
 }
@@ -126,7 +126,8 @@ impl<'a> Plan<'a> {
         let mut taken: FxHashSet<Reg> = FxHashSet::default();
         let mut lines: FxHashMap<Value, Reg> = FxHashMap::default();
         let mut known: FxHashMap<Reg, Reg> = FxHashMap::default();
-        // Nodes that the search knows to be equal, then equal ops of equal operands.
+        // The first round uses the mapping of the search; the second also finds equal operations
+        // with equal operands.
         let is_computed =
             |it: Reg| live[it.index()] && !matches!(new.lines[it.index()], Line::Leaf(_));
         for round in 0..2 {
@@ -209,7 +210,8 @@ impl<'a> Plan<'a> {
         let new = &variant.program;
         let items: Vec<Op> = ir.block_ops(block.block).collect();
         let place: FxHashMap<Op, usize> = items.iter().copied().zip(0..).collect();
-        // The item after which each line can stand: one more than its place.
+        // The first position at which each line can be inserted: the index after the last item that
+        // it needs.
         let mut after = vec![0_usize; new.lines.len()];
         for (at, line) in new.lines.iter().enumerate() {
             after[at] = match *line {
@@ -293,7 +295,8 @@ impl<'a> Plan<'a> {
         new.outputs.iter().all(is_done).then_some(())
     }
 
-    /// Changes the operands of an op into those of a line; false if it has to be written anew.
+    /// Replaces the operands of an op with those of a line. Returns false if the op must be written
+    /// again.
     fn keep(
         &self,
         ir: &Ir,
@@ -316,7 +319,7 @@ impl<'a> Plan<'a> {
         let mut texts: Vec<String> = line.operands().map(|it| self.text(ir, it, renamed)).collect();
         let old: Vec<String> =
             data.operands.iter().filter_map(|it| Some(ir.value_text(it.value?))).collect();
-        // Two operands in the other order are the same.
+        // Swapped operands of a commutative op need no edit.
         if !matches!(line, Line::Sub(..)) && texts[0] == old[1] && texts[1] == old[0] {
             texts.swap(0, 1);
         }
@@ -328,7 +331,8 @@ impl<'a> Plan<'a> {
         true
     }
 
-    /// Writes a line, after those that it needs, before an item.
+    /// Appends the text of a line and of its missing operands, to be inserted before an item.
+    /// Returns `None` if an operand is not yet defined there.
     #[expect(clippy::too_many_arguments, reason = "the state of one pass over a block")]
     fn require(
         &self,
@@ -378,12 +382,13 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The line of a leaf in the new program: leaves have the same numbers.
+/// Returns the line of a leaf in the new program; leaves have the same indices in both programs.
 fn it_leaf(by_line: &FxHashMap<Line, Reg>, block: &Extracted, reg: Reg) -> Option<Reg> {
     by_line.get(&block.straight.lines[reg.index()]).copied()
 }
 
-/// The name of a value that a line can define under this name: it is not one of a pack.
+/// Returns the name of a value if a line can define it: it is a single result, and its op is
+/// rewritten.
 fn arithmetic_name(ir: &Ir, value: Value) -> Option<String> {
     let Def::Result(op, _) = ir.value(value).def else { return None };
     let data = ir.op(op);
@@ -393,7 +398,7 @@ fn arithmetic_name(ir: &Ir, value: Value) -> Option<String> {
     (is_alone && stays).then_some(text)
 }
 
-/// The text of a sum, a difference or a product of values of a type.
+/// Returns the text of a sum, a difference or a product.
 pub(crate) fn binary(
     is_generic: bool,
     ty: &str,
@@ -408,7 +413,7 @@ pub(crate) fn binary(
     }
 }
 
-/// The style of the lines in a block.
+/// The syntax of new lines in a block.
 struct Style {
     ty: String,
     is_generic: bool,
@@ -426,7 +431,7 @@ impl Style {
     }
 }
 
-/// The op of a block that is or holds another.
+/// Returns the op itself or its ancestor that is an item of the block.
 fn item_of(ir: &Ir, op: Op, place: &FxHashMap<Op, usize>) -> Option<Op> {
     std::iter::successors(Some(op), |&it| ir.parent_op(it)).find(|it| place.contains_key(it))
 }
@@ -442,7 +447,7 @@ pub(crate) fn in_front(program: &Program, op: Op, lines: &[String]) -> TextEdit 
     TextEdit { range: at..at, text }
 }
 
-/// The end of the line at a place.
+/// Returns the line break at the end of the line at an offset.
 fn newline(program: &Program, at: usize) -> &'static str {
     match rest_of_line(program, at).1 {
         "" => "\n",
@@ -450,7 +455,7 @@ fn newline(program: &Program, at: usize) -> &'static str {
     }
 }
 
-/// The text between a place and the end of its line, and how that line ends.
+/// Returns the text from an offset to the end of its line, and the line break.
 fn rest_of_line(program: &Program, at: usize) -> (String, &'static str) {
     let text = program.source().text();
     let mut collected = Vec::new();
@@ -472,8 +477,8 @@ fn rest_of_line(program: &Program, at: usize) -> (String, &'static str) {
     (String::from_utf8_lossy(&collected).into_owned(), end)
 }
 
-/// The range of an op: its lines, with a trailing comment, if nothing else is on them, else the op
-/// and the blanks after it.
+/// Returns the range to delete for an op: its whole lines including a trailing comment, if there is
+/// nothing else on them; otherwise the op and the blanks after it.
 pub(crate) fn whole(program: &Program, op: Op) -> Range<usize> {
     let range = program.ir().range(op);
     let (rest, newline) = rest_of_line(program, range.end);
@@ -486,7 +491,7 @@ pub(crate) fn whole(program: &Program, op: Op) -> Range<usize> {
     range.start..range.end + blanks
 }
 
-/// The blocks of a function, those outside before those inside.
+/// Returns the blocks of a function, outer ones before inner ones.
 pub(crate) fn blocks(ir: &Ir, function: Op) -> Vec<Block> {
     let mut out = Vec::new();
     let mut stack: Vec<Op> = vec![function];
