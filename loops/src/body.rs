@@ -195,6 +195,11 @@ impl Body {
         }
     }
 
+    /// Returns the scope of the body of a loop.
+    pub fn scope_of_loop(&self, loop_: u32) -> Option<u32> {
+        self.scopes.iter().position(|it| it.kind == ScopeKind::Loop(loop_)).map(|it| it as u32)
+    }
+
     /// Returns the loops around a scope, outermost first.
     pub fn loops_around(&self, scope: Option<u32>) -> Vec<u32> {
         let mut out: Vec<u32> = self

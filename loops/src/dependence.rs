@@ -17,9 +17,8 @@
 
 use std::cmp::Ordering;
 
-use noisy_polyhedra::{Asked, Budget, Conjunction, Interval, Relation, Stop};
+use noisy_polyhedra::{Asked, Budget, Conjunction, Interval, Relation, SparseRow, Stop};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use crate::body::{Access, Body, Constraint, ScopeKind, Why};
 use crate::form::{Form, Term};
@@ -274,9 +273,6 @@ pub(crate) struct Pair<'a> {
 /// By piece: the columns of the variables of the loops of one side that are not common.
 pub(crate) type OwnColumns = Vec<[Vec<usize>; 2]>;
 
-/// A row under construction: columns with coefficients, and the constant.
-type Sparse = (SmallVec<[(usize, i128); 8]>, i128);
-
 /// The variables of a pair. The first are the iterations of s in the common loops, then the
 /// distances.
 struct Columns<'a> {
@@ -285,8 +281,7 @@ struct Columns<'a> {
     numbers: FxHashMap<(bool, Term), usize>,
     n: usize,
     locals: Vec<(usize, usize, u32)>,
-    equal: Vec<Sparse>,
-    least: Vec<Sparse>,
+    rows: Vec<SparseRow>,
 }
 
 impl Columns<'_> {
@@ -296,9 +291,16 @@ impl Columns<'_> {
     }
 
     /// Adds `by` times a form of one side (`true` for the target) to a row.
-    fn put(&mut self, row: &mut Sparse, form: &Form, is_target: bool, by: i128) -> Result<(), Why> {
+    fn put(
+        &mut self,
+        row: &mut SparseRow,
+        form: &Form,
+        is_target: bool,
+        by: i128,
+    ) -> Result<(), Why> {
         let scaled = |it: i128| it.checked_mul(by).ok_or(Why::NotAffine);
-        row.1 = row.1.checked_add(scaled(form.constant)?).ok_or(Why::NotAffine)?;
+        let constant = row.constant.checked_add(scaled(form.constant)?);
+        row.constant = constant.ok_or(Why::NotAffine)?;
         for &(term, coefficient) in &form.terms {
             let coefficient = scaled(coefficient)?;
             let shared = match term {
@@ -307,14 +309,14 @@ impl Columns<'_> {
             };
             if let Some(at) = shared {
                 // target = source + distance
-                row.0.push((at, coefficient));
+                row.terms.push((at, coefficient));
                 if is_target {
-                    row.0.push((self.common.len() + at, coefficient));
+                    row.terms.push((self.common.len() + at, coefficient));
                 }
                 continue;
             }
             let column = self.column(term, is_target)?;
-            row.0.push((column, coefficient));
+            row.terms.push((column, coefficient));
         }
         Ok(())
     }
@@ -335,13 +337,13 @@ impl Columns<'_> {
             Term::Quotient(at) => {
                 let it = self.body.quotients.get(at);
                 // 0 <= form - by q <= by - 1
-                let mut low: Sparse = (SmallVec::new(), 0);
+                let mut low = SparseRow::default();
                 self.put(&mut low, &it.form, is_target, 1)?;
-                low.0.push((column, -it.by));
-                let mut high: Sparse = (SmallVec::new(), it.by - 1);
+                low.terms.push((column, -it.by));
+                let mut high = SparseRow { constant: it.by - 1, ..SparseRow::default() };
                 self.put(&mut high, &it.form, is_target, -1)?;
-                high.0.push((column, it.by));
-                self.least.extend([low, high]);
+                high.terms.push((column, it.by));
+                self.rows.extend([low, high]);
             }
             Term::Local(value) => {
                 if let Some(&other) = self.numbers.get(&(!is_target, term)) {
@@ -354,33 +356,10 @@ impl Columns<'_> {
     }
 
     fn constrain(&mut self, it: &Constraint, is_target: bool) -> Result<(), Why> {
-        let mut row: Sparse = (SmallVec::new(), 0);
+        let mut row = SparseRow { is_equality: it.is_equality, ..SparseRow::default() };
         self.put(&mut row, &it.form, is_target, 1)?;
-        if it.is_equality {
-            self.equal.push(row);
-        } else {
-            self.least.push(row);
-        }
+        self.rows.push(row);
         Ok(())
-    }
-
-    fn conjunction(&self) -> Result<Conjunction, Why> {
-        let mut out = Conjunction::new(self.n);
-        let dense = |row: &Sparse| {
-            let mut it = vec![0_i128; self.n + 1];
-            for &(column, coefficient) in &row.0 {
-                it[column] = it[column].checked_add(coefficient).ok_or(Why::NotAffine)?;
-            }
-            it[self.n] = row.1;
-            Ok(it)
-        };
-        for row in &self.equal {
-            out.equal(dense(row)?);
-        }
-        for row in &self.least {
-            out.at_least(dense(row)?);
-        }
-        Ok(out)
     }
 }
 
@@ -428,14 +407,13 @@ impl Pair<'_> {
                     numbers: FxHashMap::default(),
                     n: 2 * n_common,
                     locals: Vec::new(),
-                    equal: Vec::new(),
-                    least: Vec::new(),
+                    rows: Vec::new(),
                 };
                 for (a, b) in source.iter().zip(target) {
-                    let mut row: Sparse = (SmallVec::new(), 0);
+                    let mut row = SparseRow { is_equality: true, ..SparseRow::default() };
                     columns.put(&mut row, a, false, 1)?;
                     columns.put(&mut row, b, true, -1)?;
-                    columns.equal.push(row);
+                    columns.rows.push(row);
                 }
                 for it in of_source {
                     columns.constrain(it, false)?;
@@ -452,7 +430,8 @@ impl Pair<'_> {
                     }
                     own.push(sides);
                 }
-                question.pieces.push(columns.conjunction()?);
+                let piece = Conjunction::of_rows(columns.n, &columns.rows);
+                question.pieces.push(piece.ok_or(Why::NotAffine)?);
                 has_locals |= columns.numbers.keys().any(|it| matches!(it.1, Term::Local(_)));
                 // Columns are numbered as they occur, which may differ between pieces. Locals with
                 // other numbers would need outputs of their own.

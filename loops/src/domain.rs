@@ -5,10 +5,10 @@
 //! emptiness test for each part of the constraints and each form.
 
 use noisy_polyhedra::{Budget, Conjunction};
-use rustc_hash::FxHashMap;
 
-use crate::body::{Body, Constraint, ScopeKind};
-use crate::form::{Form, NotAffine, Term};
+use crate::body::{Body, Constraint};
+use crate::form::{Form, NotAffine};
+use crate::joint::Joint;
 
 /// The most work on one question, in numbers touched.
 const WORK: u64 = 2_000_000;
@@ -17,9 +17,8 @@ const WORK: u64 = 2_000_000;
 pub fn surely_runs(body: &Body, loop_: u32) -> bool {
     let it = &body.loops[loop_ as usize];
     let (Some(lower), Some(upper)) = (&it.lower, &it.upper) else { return false };
-    let is_loop = |scope: &&crate::body::Scope| scope.kind == ScopeKind::Loop(loop_);
-    let Some(scope) = body.scopes.iter().find(is_loop) else { return false };
-    let Some(pieces) = body.pieces(scope.parent) else { return false };
+    let Some(scope) = body.scope_of_loop(loop_) else { return false };
+    let Some(pieces) = body.pieces(body.scopes[scope as usize].parent) else { return false };
     let mut never = lower.iter().flat_map(|low| upper.iter().map(move |high| (low, high)));
     it.step.is_some_and(|it| it > 0)
         && never.all(|(low, high)| {
@@ -49,69 +48,16 @@ fn is_never(body: &Body, pieces: &[Vec<&Constraint>], form: &Form) -> bool {
     let mut budget = Budget::new(WORK);
     pieces.iter().all(|piece| {
         let points = points(body, piece, form);
-        points.is_ok_and(|it| matches!(it.is_empty(&mut budget), Ok(true)))
+        points.is_some_and(|it| matches!(it.is_empty(&mut budget), Ok(true)))
     })
 }
 
 /// Returns the points at which all constraints hold and a form is at least 0.
-fn points(body: &Body, piece: &[&Constraint], form: &Form) -> Result<Conjunction, NotAffine> {
-    let mut columns = Columns { body, numbers: FxHashMap::default(), rows: Vec::new() };
-    for it in piece {
-        columns.put(&it.form, it.is_equality)?;
-    }
-    columns.put(form, false)?;
-    let n = columns.numbers.len();
-    let mut out = Conjunction::new(n);
-    for (terms, constant, is_equality) in &columns.rows {
-        let mut row = vec![0_i128; n + 1];
-        for &(at, by) in terms {
-            row[at] = row[at].checked_add(by).ok_or(NotAffine)?;
-        }
-        row[n] = *constant;
-        if *is_equality {
-            out.equal(row);
-        } else {
-            out.at_least(row);
-        }
-    }
-    Ok(out)
-}
-
-/// Columns with coefficients, the constant, and true for an equality.
-type Row = (Vec<(usize, i128)>, i128, bool);
-
-/// The variables of one iteration, numbered as they occur, and rows over them.
-struct Columns<'a> {
-    body: &'a Body,
-    numbers: FxHashMap<Term, usize>,
-    rows: Vec<Row>,
-}
-
-impl Columns<'_> {
-    fn put(&mut self, form: &Form, is_equality: bool) -> Result<(), NotAffine> {
-        let mut terms = Vec::with_capacity(form.terms.len());
-        for &(term, by) in &form.terms {
-            terms.push((self.number(term)?, by));
-        }
-        self.rows.push((terms, form.constant, is_equality));
-        Ok(())
-    }
-
-    fn number(&mut self, term: Term) -> Result<usize, NotAffine> {
-        if let Some(&at) = self.numbers.get(&term) {
-            return Ok(at);
-        }
-        let at = self.numbers.len();
-        self.numbers.insert(term, at);
-        if let Term::Quotient(which) = term {
-            // 0 <= form - by q <= by - 1
-            let it = self.body.quotients.get(which);
-            let rest = it.form.plus(&Form::term(term), -it.by)?;
-            self.put(&rest, false)?;
-            self.put(&rest.times(-1)?.offset(it.by - 1)?, false)?;
-        }
-        Ok(at)
-    }
+fn points(body: &Body, piece: &[&Constraint], form: &Form) -> Option<Conjunction> {
+    let mut joint = Joint::new(body, &[]);
+    joint.domain(0, piece)?;
+    joint.put(&[(0, form, 1)], 0, false)?;
+    joint.conjunction()
 }
 
 #[cfg(test)]

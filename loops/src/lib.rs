@@ -11,6 +11,7 @@ pub mod dump;
 pub mod edit;
 mod form;
 mod instances;
+mod joint;
 mod legality;
 mod memory;
 pub mod nest;
@@ -24,6 +25,7 @@ pub use dependence::{
 pub use domain::{stays_inside, surely_runs};
 pub use form::{Form, NotAffine, Quotient, Quotients, Term};
 pub use instances::{Condition, Differs, InstancePart, Instances, Time, instances};
+pub use joint::Joint;
 pub use legality::{Legality, Obstacle};
 pub use memory::{Aliasing, Meeting, MemoryOrigin, MemrefView};
 pub use noisy_polyhedra::Interval;

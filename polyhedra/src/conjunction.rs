@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use num_bigint::BigInt;
+use smallvec::SmallVec;
 
 use crate::budget::{Budget, Stop};
 use crate::number::Number;
@@ -19,6 +20,17 @@ pub struct Conjunction {
     equal: Vec<Vec<i128>>,
     /// Forms that are at least 0.
     least: Vec<Vec<i128>>,
+}
+
+/// An affine constraint that names only the variables with a coefficient.
+#[derive(Clone, Debug, Default)]
+pub struct SparseRow {
+    /// Variables with coefficients. Those of equal variables are added.
+    pub terms: SmallVec<[(usize, i128); 8]>,
+    /// The constant of the form.
+    pub constant: i128,
+    /// True if the form is 0, false if it is at least 0.
+    pub is_equality: bool,
 }
 
 /// The least and the greatest value; `None` if there is none.
@@ -45,6 +57,23 @@ impl Conjunction {
     /// Returns all points of a space.
     pub fn new(n_vars: usize) -> Self {
         Self { n_vars, equal: Vec::new(), least: Vec::new() }
+    }
+
+    /// Returns the points that satisfy sparse rows; `None` on overflow.
+    ///
+    /// # Panics
+    /// If a row names a variable that is not below `n_vars`.
+    pub fn of_rows(n_vars: usize, rows: &[SparseRow]) -> Option<Self> {
+        let mut out = Self::new(n_vars);
+        for it in rows {
+            let mut row = vec![0_i128; n_vars + 1];
+            for &(variable, by) in &it.terms {
+                row[variable] = row[variable].checked_add(by)?;
+            }
+            row[n_vars] = it.constant;
+            if it.is_equality { out.equal(row) } else { out.at_least(row) }
+        }
+        Some(out)
     }
 
     /// Returns the number of variables.

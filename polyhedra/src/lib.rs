@@ -21,6 +21,6 @@ mod shadow;
 mod system;
 
 pub use budget::{Budget, Stop};
-pub use conjunction::{Asked, Conjunction, Interval, Relation};
+pub use conjunction::{Asked, Conjunction, Interval, Relation, SparseRow};
 pub use number::gcd;
 pub use set::Set;

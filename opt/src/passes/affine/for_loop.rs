@@ -7,7 +7,9 @@ use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, AttrData, Block, Ir, Op, OpKind, Sign, Type, TypeData, Value};
 
-use crate::patterns::affine::maps::{Applied, applied, exprs, replaced, simplified, with_exprs};
+use crate::patterns::affine::maps::{
+    Applied, applied, exprs, replaced, shifted, simplified, with_exprs,
+};
 use crate::rewrite::{Rewriter, nested_first, operands};
 
 /// A loop.
@@ -131,13 +133,8 @@ impl Applied {
     /// symbols likewise; the results of the first, then those of the second.
     pub(crate) fn joined(&self, other: &Applied) -> Self {
         let (dims, symbols) = (self.map.n_dims, self.map.n_symbols);
-        let shift = |it: &Expr| match it {
-            Expr::Dim(at) => Expr::Dim(at + dims),
-            Expr::Symbol(at) => Expr::Symbol(at + symbols),
-            other => other.clone(),
-        };
         let mut all = exprs(&self.map.body);
-        all.extend(exprs(&other.map.body).iter().map(|it| replaced(it, &shift)));
+        all.extend(exprs(&other.map.body).iter().map(|it| shifted(it, dims, symbols)));
         let (own_dims, own_symbols) = self.operands.split_at(dims as usize);
         let (more_dims, more_symbols) = other.operands.split_at(other.map.n_dims as usize);
         Self {
@@ -153,47 +150,12 @@ impl Applied {
     /// Merges equal operands, drops unused ones, and simplifies the expressions. Operands that are
     /// computed by other maps stay.
     pub(crate) fn tidy(&self) -> Self {
-        let n_dims = self.map.n_dims as usize;
-        let all: Vec<Expr> =
-            exprs(&self.map.body).iter().map(|it| simplified(it, &self.map)).collect();
-        let mut used = vec![false; self.operands.len()];
-        let mut stack: Vec<&Expr> = all.iter().collect();
-        while let Some(it) = stack.pop() {
-            match it {
-                Expr::Const(_) => {}
-                Expr::Dim(at) => used[*at as usize] = true,
-                Expr::Symbol(at) => used[*at as usize + n_dims] = true,
-                Expr::Binary(_, both) => stack.extend([&both.0, &both.1]),
-            }
-        }
-        let mut kept = [Vec::new(), Vec::new()];
-        let mut of_all = Vec::new();
-        for (at, &value) in self.operands.iter().enumerate() {
-            let is_symbol = at >= n_dims;
-            let list: &mut Vec<Value> = &mut kept[usize::from(is_symbol)];
-            if !used[at] {
-                of_all.push(Expr::Const(0));
-                continue;
-            }
-            let place = list.iter().position(|it| *it == value).unwrap_or_else(|| {
-                list.push(value);
-                list.len() - 1
-            }) as u32;
-            of_all.push(if is_symbol { Expr::Symbol(place) } else { Expr::Dim(place) });
-        }
-        let of = |it: &Expr| match it {
-            Expr::Dim(at) => of_all[*at as usize].clone(),
-            Expr::Symbol(at) => of_all[*at as usize + n_dims].clone(),
-            other => other.clone(),
-        };
-        let [dims, symbols] = kept;
-        let (n_dims, n_symbols) = (dims.len() as u32, symbols.len() as u32);
-        let body = with_exprs(&self.map.body, all.iter().map(|it| replaced(it, &of)).collect());
-        let map = Affine { n_dims, n_symbols, body };
+        let mut out = self.clone();
+        out.simplify();
+        out.merge(&|_| None);
         // Terms that became equal may cancel.
-        let all = exprs(&map.body).iter().map(|it| simplified(it, &map)).collect();
-        let body = with_exprs(&map.body, all);
-        Self { map: Affine { body, ..map }, operands: [dims, symbols].concat() }
+        out.simplify();
+        out
     }
 }
 

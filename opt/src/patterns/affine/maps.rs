@@ -31,6 +31,15 @@ pub(crate) fn exprs(body: &Body) -> Vec<Expr> {
     }
 }
 
+/// Returns an expression whose dimensions and symbols follow others.
+pub(crate) fn shifted(expr: &Expr, n_dims: u32, n_symbols: u32) -> Expr {
+    replaced(expr, &|it| match it {
+        Expr::Dim(at) => Expr::Dim(at + n_dims),
+        Expr::Symbol(at) => Expr::Symbol(at + n_symbols),
+        other => other.clone(),
+    })
+}
+
 /// Replaces the expressions of a body.
 pub(crate) fn with_exprs(body: &Body, exprs: Vec<Expr>) -> Body {
     match body {
@@ -92,11 +101,11 @@ impl Applied {
         let mut out = self.clone();
         while out.compose_one(ir) {}
         out.promote(ir);
-        out.merge(ir);
-        let exprs = exprs(&out.map.body).iter().map(|it| simplified(it, &out.map)).collect();
-        out.map.body = with_exprs(&out.map.body, exprs);
+        let constant = |it: Value| int_of(ir, it).and_then(|it| i64::try_from(it).ok());
+        out.merge(&constant);
+        out.simplify();
         // Cancelled operands are unused.
-        out.merge(ir);
+        out.merge(&constant);
         out
     }
 
@@ -120,11 +129,7 @@ impl Applied {
             }
             let (n_dims, n_symbols) = (self.map.n_dims, self.map.n_symbols);
             // A symbol stays a symbol only if its own operands may be symbols.
-            let shifted = replaced(expr, &|it| match it {
-                Expr::Dim(at) => Expr::Dim(at + n_dims),
-                Expr::Symbol(at) => Expr::Symbol(at + n_symbols),
-                other => other.clone(),
-            });
+            let shifted = shifted(expr, n_dims, n_symbols);
             let gone = leaf(&self.map, at);
             let of = |it: &Expr| if *it == gone { shifted.clone() } else { it.clone() };
             let exprs = exprs(&self.map.body).iter().map(|it| replaced(it, &of)).collect();
@@ -186,8 +191,14 @@ impl Applied {
         self.operands = [&kept, &self.operands[n_dims..], &moved].concat();
     }
 
+    /// Simplifies each expression of the map.
+    pub(crate) fn simplify(&mut self) {
+        let exprs = exprs(&self.map.body).iter().map(|it| simplified(it, &self.map)).collect();
+        self.map.body = with_exprs(&self.map.body, exprs);
+    }
+
     /// Removes unused operands, puts constants into the map, and merges equal operands.
-    fn merge(&mut self, ir: &Ir) {
+    pub(crate) fn merge(&mut self, constant_of: &dyn Fn(Value) -> Option<i64>) {
         let mut used = vec![false; self.operands.len()];
         let mut stack: Vec<Expr> = exprs(&self.map.body);
         while let Some(it) = stack.pop() {
@@ -202,7 +213,7 @@ impl Applied {
         let (mut dims, mut symbols): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
         let mut of_all = Vec::new();
         for (at, &value) in self.operands.iter().enumerate() {
-            let number = int_of(ir, value).and_then(|it| i64::try_from(it).ok());
+            let number = constant_of(value);
             let list = if at < n_dims { &mut dims } else { &mut symbols };
             of_all.push(match number {
                 _ if !used[at] => Expr::Const(0),

@@ -5,10 +5,10 @@
 //! between it and the kept ones. Each with coefficient c is a bound: the rest divided by c and
 //! rounded. *Law.* A bound is used only if no point of any conjunction violates it.
 
-use noisy_loops::{Body, Form, Quotients, Term};
-use noisy_polyhedra::Budget;
+use noisy_loops::{Body, Form, Joint, Quotients, Term};
+use noisy_polyhedra::{Budget, Conjunction};
 
-use super::joint::{Joint, without};
+use super::slice::Pair;
 
 /// A form over the points of a conjunction: a column, and the side whose terms are kept.
 pub(super) struct Asked<'a> {
@@ -142,4 +142,41 @@ pub(super) fn closest<'f>(lows: &'f [Form], highs: &'f [Form]) -> Option<(&'f Fo
         }
     }
     best
+}
+
+/// Returns true if the points of the first rows are all in the projection of all rows along the
+/// columns of other sides.
+pub(super) fn covers(joint: &Joint<'_>, n_rows: usize, side: usize) -> Option<bool> {
+    let (all, points) = (joint.conjunction()?, joint.conjunction_of(n_rows)?);
+    let left = without(&all, &joint.columns_without(side), true)?;
+    let holds = |row: &[i128]| points.implies(row, &mut Pair::budget());
+    let is_zero =
+        |row: &Vec<i128>| holds(row) && holds(&row.iter().map(|it| -it).collect::<Vec<_>>());
+    Some(left.inequalities().iter().all(|it| holds(it)) && left.equalities().iter().all(is_zero))
+}
+
+/// Eliminates columns of a conjunction. Real shadows contain all points and more; dark ones only
+/// points with a value for each eliminated column. `None` if there are too many rows, or on
+/// overflow.
+fn without(points: &Conjunction, columns: &[usize], is_dark: bool) -> Option<Conjunction> {
+    const MOST_ROWS: usize = 300;
+    let mut out = points.clone();
+    let mut left = columns.to_vec();
+    while !left.is_empty() {
+        // The column that makes the fewest rows.
+        let cost = |&var: &usize| {
+            let count = |is: fn(&i128) -> bool| {
+                let all = out.inequalities().iter().filter(|it| is(&it[var])).count();
+                all + out.equalities().iter().filter(|it| it[var] != 0).count()
+            };
+            count(|it| *it > 0) * count(|it| *it < 0)
+        };
+        let at = (0..left.len()).min_by_key(|&it| cost(&left[it]))?;
+        let var = left.swap_remove(at);
+        out = if is_dark { out.dark_shadow(var)? } else { out.shadow(var)? };
+        if out.inequalities().len() > MOST_ROWS {
+            return None;
+        }
+    }
+    Some(out)
 }

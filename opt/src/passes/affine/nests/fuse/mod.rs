@@ -17,7 +17,6 @@ mod block;
 mod bounds;
 mod cost;
 mod emit;
-mod joint;
 mod region;
 mod slice;
 

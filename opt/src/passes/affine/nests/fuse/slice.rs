@@ -18,12 +18,11 @@
 //! Sums keep their order, because a slice runs in the order of the source. All answers are exact,
 //! or a spent budget refuses.
 
-use noisy_loops::{Aliasing, Body, Constraint, Form, Meeting, Term};
+use noisy_loops::{Aliasing, Body, Constraint, Form, Joint, Meeting, Term};
 use noisy_polyhedra::Budget;
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
-use super::bounds::{Asked, divided, holds, proposed};
-use super::joint::{Joint, scope_of, without};
+use super::bounds::{Asked, covers, divided, holds, proposed};
 use crate::passes::affine::legal;
 use crate::rewrite::{operand, preorder};
 use noisy_analyses::facts::effects;
@@ -76,7 +75,7 @@ impl Pair {
     ) -> Option<Self> {
         let body = legal::body_of(ir, function);
         let (first, second) = (body.loop_of(source)?, body.loop_of(target)?);
-        let around = body.loops_around(scope_of(&body, first));
+        let around = body.loops_around(body.scope_of_loop(first));
         let around = around[..around.len() - 1].to_vec();
         let within = |loop_: u32| -> Option<Vec<usize>> {
             let all = 0..body.accesses.len();
@@ -192,7 +191,7 @@ impl Pair {
 
     /// Returns the domain of the last of these loops.
     pub(super) fn when_in(&self, loops: &[u32]) -> Option<Vec<Vec<&Constraint>>> {
-        self.body.pieces(scope_of(&self.body, *loops.last()?))
+        self.body.pieces(self.body.scope_of_loop(*loops.last()?))
     }
 
     pub(super) fn joint(&self) -> Joint<'_> {
@@ -224,6 +223,23 @@ impl Pair {
             .all(|mut joint| more(&mut joint).is_some() && joint.is_never(&mut Self::budget()))
     }
 
+    /// Returns true if an instance of the first access (S) and one of the second (T) certainly never
+    /// access the same element, given the domain of X, if any, and more constraints.
+    fn never_meet(
+        &self,
+        (a, b): (usize, usize),
+        of_x: Option<&Vec<Vec<&Constraint>>>,
+        more: &dyn Fn(&mut Joint<'_>) -> Option<()>,
+    ) -> bool {
+        let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
+        let mut sides = vec![(S, of_a), (T, of_b)];
+        sides.extend(of_x.map(|it| (X, it.clone())));
+        self.never(&sides, &|joint| {
+            joint.meet([S, T], [self.element(a), self.element(b)])?;
+            more(joint)
+        })
+    }
+
     /// Requires that an instance of a side is in the slice of an iteration of another side.
     pub(super) fn is_in(
         &self,
@@ -233,7 +249,7 @@ impl Pair {
         slice: &Slice,
         of: usize,
     ) -> Option<()> {
-        for (form, sign, _, of_x) in self.memberships(access, slice) {
+        for (form, sign, of_x) in self.memberships(access, slice) {
             joint.put(&[(side, &form, sign), (of, of_x, -sign)], 0, false)?;
         }
         Some(())
@@ -241,13 +257,13 @@ impl Pair {
 
     /// Returns the conditions under which an access is in a slice: its variable, 1 for a lower and
     /// -1 for an upper bound, and the bound.
-    fn memberships<'s>(&self, access: usize, slice: &'s Slice) -> Vec<(Form, i128, u32, &'s Form)> {
+    fn memberships<'s>(&self, access: usize, slice: &'s Slice) -> Vec<(Form, i128, &'s Form)> {
         let path = self.path(access);
         let mut out = Vec::new();
         for it in slice.bounds.iter().filter(|it| path.contains(&it.loop_)) {
             let iv = Form::term(Term::Iv(it.loop_));
-            out.extend(it.low.iter().map(|low| (iv.clone(), 1, it.loop_, low)));
-            out.extend(it.high.iter().map(|high| (iv.clone(), -1, it.loop_, high)));
+            out.extend(it.low.iter().map(|low| (iv.clone(), 1, low)));
+            out.extend(it.high.iter().map(|high| (iv.clone(), -1, high)));
         }
         out
     }
@@ -433,18 +449,13 @@ impl Pair {
     fn keeps_target(&self, slice: &Slice) -> bool {
         let Some(prefix) = self.when_in(&slice.target) else { return false };
         self.meetings(&self.source, &self.target).all(|(a, b)| {
-            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
-            if !self.is_store(b) {
-                return true;
-            }
-            let sides = [(S, of_a), (T, of_b), (X, prefix.clone())];
-            (0..slice.target.len()).all(|level| {
-                self.never(&sides, &|joint| {
-                    joint.meet([S, T], [self.element(a), self.element(b)])?;
-                    self.is_in(joint, a, S, slice, X)?;
-                    Self::later(joint, &slice.target, level, T, X)
+            !self.is_store(b)
+                || (0..slice.target.len()).all(|level| {
+                    self.never_meet((a, b), Some(&prefix), &|joint| {
+                        self.is_in(joint, a, S, slice, X)?;
+                        Self::later(joint, &slice.target, level, T, X)
+                    })
                 })
-            })
         })
     }
 
@@ -462,18 +473,13 @@ impl Pair {
     fn is_closed(&self, slice: &Slice, is_temporary: &dyn Fn(Value) -> bool) -> bool {
         let Some(prefix) = self.when_in(&slice.target) else { return false };
         self.meetings(&self.source, &self.source).all(|(a, b)| {
-            if is_temporary(self.view(a)) {
-                return true;
-            }
-            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
-            let sides = [(S, of_a), (T, of_b), (X, prefix.clone())];
-            self.memberships(b, slice).into_iter().all(|(iv, sign, _, bound)| {
-                self.never(&sides, &|joint| {
-                    joint.meet([S, T], [self.element(a), self.element(b)])?;
-                    self.is_in(joint, a, S, slice, X)?;
-                    joint.put(&[(T, &iv, -sign), (X, bound, sign)], -1, false)
+            is_temporary(self.view(a))
+                || self.memberships(b, slice).into_iter().all(|(iv, sign, bound)| {
+                    self.never_meet((a, b), Some(&prefix), &|joint| {
+                        self.is_in(joint, a, S, slice, X)?;
+                        joint.put(&[(T, &iv, -sign), (X, bound, sign)], -1, false)
+                    })
                 })
-            })
         })
     }
 
@@ -484,12 +490,9 @@ impl Pair {
             if self.is_store(a) || !self.is_store(b) || is_fresh(self.view(a)) {
                 return false;
             }
-            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return true };
             let loops = self.common(&[a, b]);
-            let sides = [(S, of_a), (T, of_b)];
             let is_never = |level: usize| {
-                self.never(&sides, &|joint| {
-                    joint.meet([S, T], [self.element(a), self.element(b)])?;
+                self.never_meet((a, b), None, &|joint| {
                     if level < loops.len() {
                         return Self::later(joint, &loops, level, S, T);
                     }
@@ -520,19 +523,6 @@ impl Pair {
         })
     }
 
-    /// Returns true if the points of the first rows are all in the projection of all rows along the
-    /// columns of sides other than S.
-    fn covers(joint: &Joint<'_>, n_rows: usize) -> Option<bool> {
-        let (all, points) = (joint.conjunction()?, joint.conjunction_of(n_rows)?);
-        let left = without(&all, &joint.columns_without(S), true)?;
-        let holds = |row: &[i128]| points.implies(row, &mut Self::budget());
-        let is_zero =
-            |row: &Vec<i128>| holds(row) && holds(&row.iter().map(|it| -it).collect::<Vec<_>>());
-        Some(
-            left.inequalities().iter().all(|it| holds(it)) && left.equalities().iter().all(is_zero),
-        )
-    }
-
     /// Returns true if each instance of these accesses of the source is in some slice.
     pub(super) fn runs_whole(&self, slice: &Slice, accesses: &[usize]) -> bool {
         let covered = |a: usize| -> Option<bool> {
@@ -544,7 +534,7 @@ impl Pair {
                     let made = joint.domain(S, of_a).map(|()| joint.n_rows()).and_then(|n| {
                         joint.domain(X, of_x)?;
                         self.is_in(&mut joint, a, S, slice, X)?;
-                        Self::covers(&joint, n)
+                        covers(&joint, n, S)
                     });
                     made.unwrap_or(false)
                 })
@@ -572,7 +562,7 @@ impl Pair {
                             joint.domain(T, &of_a)?;
                             joint.meet([T, S], [self.element(a), self.element(b)])?;
                             self.is_in(&mut joint, a, T, slice, S)?;
-                            if Self::covers(&joint, n)? {
+                            if covers(&joint, n, S)? {
                                 return Some(true);
                             }
                         }
@@ -592,17 +582,11 @@ impl Pair {
         let all: Vec<usize> =
             self.target.iter().copied().filter(|&it| self.view(it) == view).collect();
         self.meetings(&all, &all).all(|(a, b)| {
-            if !self.is_store(a) || self.is_store(b) {
-                return true;
-            }
-            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
-            let sides = [(S, of_a), (T, of_b)];
-            (0..target.len()).all(|level| {
-                self.never(&sides, &|joint| {
-                    joint.meet([S, T], [self.element(a), self.element(b)])?;
-                    Self::later(joint, target, level, S, T)
+            !self.is_store(a)
+                || self.is_store(b)
+                || (0..target.len()).all(|level| {
+                    self.never_meet((a, b), None, &|joint| Self::later(joint, target, level, S, T))
                 })
-            })
         })
     }
 }

@@ -4,30 +4,30 @@
 //! *Law.* Terms that are equal for all sides (symbols, variables of the loops around, quotients of
 //! these) have one column; all others have one per side. Overflow gives `None`.
 
-use noisy_loops::{Body, Constraint, Form, ScopeKind, Term};
-use noisy_polyhedra::{Budget, Conjunction};
+use noisy_polyhedra::{Budget, Conjunction, SparseRow};
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+use crate::body::{Body, Constraint};
+use crate::form::{Form, Term};
 
 /// The side of shared terms.
 const SHARED: usize = usize::MAX;
 
-/// Columns with coefficients, the constant, and true for an equality.
-type Row = (Vec<(usize, i128)>, i128, bool);
-
 /// A conjunction under construction.
 #[derive(Clone, Debug)]
-pub(super) struct Joint<'a> {
+pub struct Joint<'a> {
     body: &'a Body,
     /// The loops around the block.
     around: &'a [u32],
     numbers: FxHashMap<(usize, Term), usize>,
-    rows: Vec<Row>,
+    rows: Vec<SparseRow>,
     n: usize,
 }
 
 impl<'a> Joint<'a> {
     /// Returns a conjunction without constraints.
-    pub(super) fn new(body: &'a Body, around: &'a [u32]) -> Self {
+    pub fn new(body: &'a Body, around: &'a [u32]) -> Self {
         Self { body, around, numbers: FxHashMap::default(), rows: Vec::new(), n: 0 }
     }
 
@@ -43,7 +43,7 @@ impl<'a> Joint<'a> {
     }
 
     /// Returns the column of a term of a side.
-    pub(super) fn column(&mut self, side: usize, term: Term) -> Option<usize> {
+    pub fn column(&mut self, side: usize, term: Term) -> Option<usize> {
         let key = (if self.is_shared(term) { SHARED } else { side }, term);
         if let Some(&at) = self.numbers.get(&key) {
             return Some(at);
@@ -61,23 +61,23 @@ impl<'a> Joint<'a> {
     }
 
     /// Adds a column.
-    pub(super) fn add(&mut self) -> usize {
+    pub fn add(&mut self) -> usize {
         self.n += 1;
         self.n - 1
     }
 
     /// Requires that a linear combination of forms of sides and a constant is 0, or nonnegative.
-    pub(super) fn put(
+    pub fn put(
         &mut self,
         sum: &[(usize, &Form, i128)],
         constant: i128,
         is_equality: bool,
     ) -> Option<()> {
-        let mut row = (Vec::new(), constant, is_equality);
+        let mut row = SparseRow { terms: SmallVec::new(), constant, is_equality };
         for &(side, form, by) in sum {
-            row.1 = form.constant.checked_mul(by)?.checked_add(row.1)?;
+            row.constant = form.constant.checked_mul(by)?.checked_add(row.constant)?;
             for &(term, factor) in &form.terms {
-                row.0.push((self.column(side, term)?, factor.checked_mul(by)?));
+                row.terms.push((self.column(side, term)?, factor.checked_mul(by)?));
             }
         }
         self.rows.push(row);
@@ -85,19 +85,19 @@ impl<'a> Joint<'a> {
     }
 
     /// Requires that a column equals a form of a side.
-    pub(super) fn name(&mut self, column: usize, side: usize, form: &Form) -> Option<()> {
+    pub fn name(&mut self, column: usize, side: usize, form: &Form) -> Option<()> {
         self.put(&[(side, form, -1)], 0, true)?;
-        self.rows.last_mut()?.0.push((column, 1));
+        self.rows.last_mut()?.terms.push((column, 1));
         Some(())
     }
 
     /// Adds the constraints of a scope for a side.
-    pub(super) fn domain(&mut self, side: usize, piece: &[&Constraint]) -> Option<()> {
+    pub fn domain(&mut self, side: usize, piece: &[&Constraint]) -> Option<()> {
         piece.iter().try_for_each(|it| self.put(&[(side, &it.form, 1)], 0, it.is_equality))
     }
 
     /// Requires that forms are equal for two sides.
-    pub(super) fn meet(&mut self, sides: [usize; 2], forms: [&[Form]; 2]) -> Option<()> {
+    pub fn meet(&mut self, sides: [usize; 2], forms: [&[Form]; 2]) -> Option<()> {
         if forms[0].len() != forms[1].len() {
             return None;
         }
@@ -108,40 +108,27 @@ impl<'a> Joint<'a> {
     }
 
     /// Returns the number of rows, for [`Joint::conjunction_of`].
-    pub(super) fn n_rows(&self) -> usize {
+    pub fn n_rows(&self) -> usize {
         self.rows.len()
     }
 
     /// Returns the conjunction.
-    pub(super) fn conjunction(&self) -> Option<Conjunction> {
+    pub fn conjunction(&self) -> Option<Conjunction> {
         self.conjunction_of(self.rows.len())
     }
 
     /// Returns the conjunction of the first rows alone, over all columns.
-    pub(super) fn conjunction_of(&self, n_rows: usize) -> Option<Conjunction> {
-        let mut out = Conjunction::new(self.n);
-        for (terms, constant, is_equality) in &self.rows[..n_rows] {
-            let mut row = vec![0_i128; self.n + 1];
-            for &(at, by) in terms {
-                row[at] = row[at].checked_add(by)?;
-            }
-            row[self.n] = *constant;
-            if *is_equality {
-                out.equal(row);
-            } else {
-                out.at_least(row);
-            }
-        }
-        Some(out)
+    pub fn conjunction_of(&self, n_rows: usize) -> Option<Conjunction> {
+        Conjunction::of_rows(self.n, &self.rows[..n_rows])
     }
 
     /// Returns true if there is certainly no point.
-    pub(super) fn is_never(&self, budget: &mut Budget) -> bool {
+    pub fn is_never(&self, budget: &mut Budget) -> bool {
         self.conjunction().is_some_and(|it| matches!(it.is_empty(budget), Ok(true)))
     }
 
     /// Returns true if certainly no point has one column below another one, or above it.
-    pub(super) fn stays(
+    pub fn stays(
         &mut self,
         column: usize,
         bound: usize,
@@ -149,12 +136,13 @@ impl<'a> Joint<'a> {
         budget: &mut Budget,
     ) -> bool {
         let sign = if is_low { -1 } else { 1 };
-        self.rows.push((vec![(column, sign), (bound, -sign)], -1, false));
+        let terms = smallvec![(column, sign), (bound, -sign)];
+        self.rows.push(SparseRow { terms, constant: -1, is_equality: false });
         self.is_never(budget)
     }
 
     /// Returns the terms of a side and the shared ones, with their columns.
-    pub(super) fn terms_of(&self, side: usize) -> Vec<(usize, Term)> {
+    pub fn terms_of(&self, side: usize) -> Vec<(usize, Term)> {
         let of = self.numbers.iter().filter(|it| it.0.0 == side || it.0.0 == SHARED);
         let mut out: Vec<(usize, Term)> = of.map(|(key, &at)| (at, key.1)).collect();
         out.sort_unstable_by_key(|it| it.0);
@@ -162,44 +150,8 @@ impl<'a> Joint<'a> {
     }
 
     /// Returns the columns that are neither of a side nor shared.
-    pub(super) fn columns_without(&self, side: usize) -> Vec<usize> {
+    pub fn columns_without(&self, side: usize) -> Vec<usize> {
         let kept: Vec<usize> = self.terms_of(side).into_iter().map(|it| it.0).collect();
         (0..self.n).filter(|it| !kept.contains(it)).collect()
     }
-}
-
-/// Returns the union of constraints under which the inside of a loop runs, and the loops around it,
-/// itself included.
-pub(super) fn scope_of(body: &Body, loop_: u32) -> Option<u32> {
-    body.scopes.iter().position(|it| it.kind == ScopeKind::Loop(loop_)).map(|it| it as u32)
-}
-
-/// Eliminates columns of a conjunction. Real shadows contain all points and more; dark ones only
-/// points with a value for each eliminated column. `None` if there are too many rows, or on
-/// overflow.
-pub(super) fn without(
-    points: &Conjunction,
-    columns: &[usize],
-    is_dark: bool,
-) -> Option<Conjunction> {
-    const MOST_ROWS: usize = 300;
-    let mut out = points.clone();
-    let mut left = columns.to_vec();
-    while !left.is_empty() {
-        // The column that makes the fewest rows.
-        let cost = |&var: &usize| {
-            let count = |is: fn(&i128) -> bool| {
-                let all = out.inequalities().iter().filter(|it| is(&it[var])).count();
-                all + out.equalities().iter().filter(|it| it[var] != 0).count()
-            };
-            count(|it| *it > 0) * count(|it| *it < 0)
-        };
-        let at = (0..left.len()).min_by_key(|&it| cost(&left[it]))?;
-        let var = left.swap_remove(at);
-        out = if is_dark { out.dark_shadow(var)? } else { out.shadow(var)? };
-        if out.inequalities().len() > MOST_ROWS {
-            return None;
-        }
-    }
-    Some(out)
 }
