@@ -6,7 +6,7 @@
 //! | [`rewrite`] | the rewriter, the greedy driver, constants, blocks | patterns |
 //! | `patterns` | rewrite patterns by dialect | folds, passes |
 //! | `fold` | constant folding, with the table of the constant analysis | passes |
-//! | [`diagnostics`], [`timing`], [`actions`] | diagnostics, times and numbered steps of a run | passes |
+//! | [`diagnostics`], [`timing`], [`actions`] | diagnostics, times and steps of a run | passes |
 //! | [`analysis`] | a cache of analyses that passes share | the analyses |
 //! | [`pass`] | the interface of passes: description, options, context | passes |
 //! | [`passes`] | the passes and the list of all passes | pipelines, flags, files |

@@ -315,7 +315,7 @@ fn fingerprint(ir: &Ir, op: Op, home: Op) -> u64 {
             (arg, ir.value(arg).ty).hash(&mut state);
         }
         ir.block(first).preds.is_empty().hash(&mut state);
-        // Only a terminator without operands may be implicit.
+        // Only a terminator without operands and successors may be implicit.
         let says_nothing =
             |it: &Op| ir.op(*it).operands.is_empty() && ir.extra(*it).successors.is_empty();
         ir.last_op(first).filter(says_nothing).hash(&mut state);
@@ -323,7 +323,7 @@ fn fingerprint(ir: &Ir, op: Op, home: Op) -> u64 {
     state.finish()
 }
 
-/// Returns how lines from one on changed into others.
+/// Returns the differences between old and new lines. `start` is the index of the first line.
 fn hunks(recording: &Recording, start: usize, old: &[Text], new: &[Text]) -> Vec<Hunk> {
     let same = old.iter().zip(new).take_while(|it| it.0 == it.1).count();
     let (a, b) = (&old[same..], &new[same..]);
