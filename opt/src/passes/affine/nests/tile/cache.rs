@@ -1,7 +1,7 @@
-//! Tile sizes by the footprint of a nest: as in upstream, the footprint divided by the cache size,
-//! evenly over the loops.
+//! Tile sizes from the footprint of a nest. As in MLIR, the quotient of footprint and cache size is
+//! distributed evenly over the loops.
 //!
-//! *Law.* This decides only sizes; all are legal.
+//! *Law.* All tile sizes are legal, so the model need not be exact.
 
 use noisy_loops::{Body, Form, Term};
 use noisy_syntax::{Dim, Ir, TypeData, Value};
@@ -10,11 +10,11 @@ use rustc_hash::FxHashMap;
 use crate::passes::affine::for_loop::For;
 use noisy_analyses::facts::effects;
 
-/// The least and the greatest subscript, both included.
+/// The least and the greatest subscript.
 type Interval = (i128, i128);
 
-/// Returns sizes with which a tile fits into a cache of this many bytes. `None` if the footprint is
-/// unknown.
+/// Returns tile sizes with which a tile fits into a cache of `cache` bytes. `None` if the footprint
+/// is unknown.
 pub(super) fn sizes(ir: &Ir, body: &Body, nest: &[For], cache: i64) -> Option<Vec<i64>> {
     let excess = footprint(ir, body, nest)?.div_ceil(u128::try_from(cache).ok()?.max(1));
     let mut sizes = vec![1; nest.len()];
