@@ -13,7 +13,7 @@
 //! | t reads the value that s wrote | s is not in the slice of the iteration of t |
 //! | t writes | s is in the slice of a later iteration than that of t |
 //! | s and s' access an element that the source writes | one is in a slice and the other is not |
-//! | s reads an element that the source writes later, and that was written before | s is in two slices |
+//! | s reads an older value of an element that the source overwrites later | s is in two slices |
 //! | the source has ops with unknown effects | an instance is in two slices |
 //!
 //! Reductions keep their order, because a slice runs in the order of the source. All checks are

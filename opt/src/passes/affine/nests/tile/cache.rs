@@ -31,7 +31,7 @@ pub(super) fn sizes(ir: &Ir, body: &Body, nest: &[For], cache: i64) -> Option<Ve
     }
     sizes[last] = (excess / product).max(1);
     for (size, it) in sizes.iter_mut().zip(nest) {
-        // Tiles that divide the iterations need no minimum in bounds.
+        // If the size divides the trip count, the bounds need no minimum.
         if let Some(trips) = it.trip_count().filter(|it| *it > 0) {
             *size = if trips > 1 { (*size).min(trips / 2) } else { *size };
             while trips % *size != 0 {
@@ -42,7 +42,7 @@ pub(super) fn sizes(ir: &Ir, body: &Body, nest: &[For], cache: i64) -> Option<Ve
     Some(sizes)
 }
 
-/// Returns the n-th root, rounded down, of a positive number.
+/// Returns the n-th root of a positive number, rounded down.
 fn root(of: i64, n: usize) -> i64 {
     let fits =
         |it: i64| (0..n).try_fold(1_i64, |all, _| all.checked_mul(it)).is_some_and(|it| it <= of);
@@ -54,7 +54,8 @@ fn root(of: i64, n: usize) -> i64 {
     low
 }
 
-/// Returns the bytes of the boxes of elements that the nest accesses, one per memref.
+/// Returns the size in bytes of all elements that the nest accesses, approximated by one box per
+/// memref.
 fn footprint(ir: &Ir, body: &Body, nest: &[For]) -> Option<u128> {
     let root = body.loop_of(nest.first()?.op)?;
     let mut boxes: FxHashMap<Value, Vec<Interval>> = FxHashMap::default();
