@@ -294,8 +294,8 @@ fn promote(
     for &it in &ways.merges {
         arguments[it as usize] = Some(rewriter.ir.add_argument(block_of(it), slot.element));
     }
-    // The value of the slot at the end of each block, if it was written. Unreachable blocks come
-    // last in no order, so the value at their end is unknown.
+    // The value of the slot at the end of each block, if it was written. Unreachable blocks have no
+    // dominators, so the value at their end is unknown.
     let mut at_end = vec![None; n];
     let mut waiting: Vec<(u32, Option<Value>)> = (0..n as u32)
         .filter(|&it| it != 0 && !graph.tree.is_reachable(it as usize))
