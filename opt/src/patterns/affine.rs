@@ -333,7 +333,7 @@ fn does_nothing(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     fits
 }
 
-/// The set of a choice is put into canonical form.
+/// Converts the set of an `affine.if` to canonical form.
 fn canonical_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(old) = applied(rewriter.ir, op, "condition", 0) else { return false };
     let new = old.canonical(rewriter.ir);
@@ -346,7 +346,7 @@ fn canonical_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A choice with constant constraints is decided.
+/// Replaces an `affine.if` with constant constraints by the selected region.
 fn known_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some(set) = ir.attr(op, "condition").and_then(|it| ir.interner.affine(it)) else {
