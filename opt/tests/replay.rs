@@ -91,7 +91,7 @@ fn the_last_step_is_what_the_passes_left() {
 
 #[test]
 fn steps_after_too_much_is_looked_at_are_one() {
-    // Each step adds ops until the limit on compared ops is exceeded.
+    // Each step adds more ops than the limit up to which only changed ops are compared.
     let (n_calls, n_ops) = (1100, 60);
     let ops = (1..n_ops).map(|it| format!("  %{it} = arith.muli %{}, %a : i32\n", it - 1));
     let calls =
