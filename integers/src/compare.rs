@@ -4,7 +4,7 @@ use noisy_syntax::{AttrData, Op};
 
 use noisy_dataflow::view::View;
 
-/// The predicate of a comparison, as the integer of its attribute.
+/// Returns the predicate of a comparison, as the integer of its attribute.
 pub fn predicate(ir: &impl View, op: Op) -> Option<i128> {
     match ir.interner().attr_data(ir.attr(op, "predicate")?) {
         AttrData::Int { value, .. } => Some(*value),
@@ -43,7 +43,7 @@ pub(super) fn is_same(ir: &impl View, op: Op) -> bool {
     a.is_some() && a == b
 }
 
-/// The low `width` bits, as an unsigned number.
+/// Returns the low `width` bits, as an unsigned number.
 pub(super) fn unsigned(value: i128, width: u32) -> u128 {
     let unused = 128 - width;
     (value.cast_unsigned() << unused) >> unused

@@ -31,7 +31,7 @@ pub enum Constant {
 }
 
 impl Constant {
-    /// The integer, if the constant is an integer.
+    /// Returns the integer, if the constant is an integer.
     pub fn int(self) -> Option<i128> {
         match self {
             Constant::Int(it) => Some(it),
@@ -47,7 +47,7 @@ impl Constant {
         Constant::Int(-i128::from(is))
     }
 
-    /// The interval of the integer, for a value of type `ty`.
+    /// Returns the interval of the integer, for a value of type `ty`.
     pub fn interval(self, ir: &impl Types, ty: Type) -> Interval {
         match (self, width(ir, ty)) {
             (Constant::Bottom, _) => Interval::Empty,
@@ -57,8 +57,8 @@ impl Constant {
     }
 }
 
-/// The width of an integer type, or of the integer elements of a vector or tensor. `index` has 64
-/// bits. `None` for other types, and for more than 128 bits.
+/// Returns the width of an integer type, or of the integer elements of a vector or tensor. `index`
+/// has 64 bits. `None` for other types, and for more than 128 bits.
 pub fn width(ir: &impl Types, ty: Type) -> Option<u32> {
     match ir.interner().type_data(ty) {
         TypeData::Int { width: width @ 1..=128, sign: Sign::Signless } => Some(*width),
@@ -74,7 +74,7 @@ pub fn width(ir: &impl Types, ty: Type) -> Option<u32> {
     }
 }
 
-/// The keyword of a float type (`f32`), or of the float elements of a vector or tensor.
+/// Returns the keyword of a float type (`f32`), or of the float elements of a vector or tensor.
 pub fn float(ir: &impl Types, ty: Type) -> Option<&'static str> {
     match ir.interner().type_data(ty) {
         TypeData::Float(name) => Some(name),
@@ -88,7 +88,7 @@ pub fn float(ir: &impl Types, ty: Type) -> Option<&'static str> {
     }
 }
 
-/// The low `width` bits, sign-extended.
+/// Returns the low `width` bits, sign-extended.
 pub fn sign_extended(value: i128, width: u32) -> i128 {
     let unused = 128 - width;
     (value << unused) >> unused
@@ -111,7 +111,7 @@ impl Lattice for Constant {
 }
 
 impl fmt::Display for Constant {
-    /// The number, `unknown` or `unreached`; `constant` for other attributes and for lists.
+    /// Writes the number, `unknown`, `unreached`, or `constant` for other attributes and for lists.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Constant::Bottom => f.write_str("unreached"),

@@ -27,21 +27,22 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// The intraprocedural analysis: arguments of functions and results of calls are unknown.
+    /// Returns the intraprocedural analysis: arguments of functions and results of calls are
+    /// unknown.
     pub fn local() -> Self {
         Self { calls: Calls::Opaque, ..Self::default() }
     }
 
-    /// The analysis of MLIR's `sccp`. The arguments of a private function are joined over all its
-    /// calls, and every call gets the joined results.
+    /// Returns the analysis of MLIR's `sccp`. The arguments of a private function are joined over
+    /// all its calls, and every call gets the joined results.
     pub fn joined() -> Self {
         Self { calls: Calls::JOINED, ..Self::default() }
     }
 }
 
 impl Default for Constants {
-    /// The context-sensitive analysis: a function is evaluated once for each vector of constant
-    /// arguments.
+    /// Returns the context-sensitive analysis: a function is evaluated once for each vector of
+    /// constant arguments.
     fn default() -> Self {
         Self { lists: Lists::default(), calls: Calls::SHOWN }
     }

@@ -28,8 +28,8 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// The constant of a list of elements. Unknown if the list is empty or contains a constant that
-    /// is not a number.
+    /// Returns the constant of a list of elements. Unknown if the list is empty or contains a
+    /// constant that is not a number.
     pub(crate) fn constant(&mut self, elements: Vec<Constant>) -> Constant {
         let is_number = |it: &Constant| matches!(it, Constant::Int(_) | Constant::Float(_));
         let Some(&first) = elements.first().filter(|_| elements.iter().all(is_number)) else {
@@ -49,7 +49,8 @@ impl Lists {
         Constant::Elements(number)
     }
 
-    /// The constant of an elements attribute, for a value of type `ty`. The result is cached.
+    /// Returns the constant of an elements attribute, for a value of type `ty`. The result is
+    /// cached.
     pub fn read(&mut self, ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
         if !matches!(ir.interner().attr_data(attr), AttrData::Elements(..)) {
             return None;
@@ -62,7 +63,7 @@ impl Lists {
         known
     }
 
-    /// The elements of a [`Constant::Elements`], in order.
+    /// Returns the elements of a [`Constant::Elements`], in order.
     pub fn of(&self, constant: Constant) -> Option<&[Constant]> {
         match constant {
             Constant::Elements(number) => self.all.get(number as usize).map(|it| &**it),
@@ -70,8 +71,8 @@ impl Lists {
         }
     }
 
-    /// The attribute of a [`Constant::Elements`] of type `ty`. `write` creates it at the first
-    /// call.
+    /// Returns the attribute of a [`Constant::Elements`] of type `ty`. `write` creates it at the
+    /// first call.
     pub fn written(
         &self,
         constant: Constant,
@@ -83,7 +84,7 @@ impl Lists {
         *written.entry((constant, ty)).or_insert_with(|| write(elements))
     }
 
-    /// Number of elements in all lists.
+    /// Returns the number of elements in all lists.
     pub(crate) fn n_elements(&self) -> usize {
         self.n_elements
     }
@@ -94,8 +95,8 @@ impl Lists {
 }
 
 impl Constant {
-    /// The constant of an attribute, for a value of type `ty`. Elements that are not all equal give
-    /// [`Constant::Other`].
+    /// Returns the constant of an attribute, for a value of type `ty`. Elements that are not all
+    /// equal give [`Constant::Other`].
     pub fn of_attr(ir: &impl Types, attr: Attr, ty: Type) -> Self {
         match ir.interner().attr_data(attr) {
             AttrData::Bool(it) => Constant::bool(*it),
@@ -111,7 +112,7 @@ impl Constant {
     }
 }
 
-/// The elements of an elements attribute, for a value of type `ty`, in order.
+/// Returns the elements of an elements attribute, for a value of type `ty`, in order.
 pub fn elements(ir: &impl Types, attr: Attr, ty: Type) -> Option<Vec<Constant>> {
     let n = n_elements(ir, ty)?;
     let (inside, ty) = (written(ir, attr)?, ir.interner().element_type(ty));
@@ -125,8 +126,8 @@ pub fn elements(ir: &impl Types, attr: Attr, ty: Type) -> Option<Vec<Constant>> 
     }
 }
 
-/// The element of an elements attribute in which all elements are equal. Reads only up to the first
-/// different element.
+/// Returns the element of an elements attribute in which all elements are equal. Reads only up to
+/// the first different element.
 fn splat(ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
     let n = n_elements(ir, ty)?;
     let (inside, element) = (written(ir, attr)?, ir.interner().element_type(ty));
@@ -147,7 +148,7 @@ fn splat(ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
     (n_words == 1 || n_words == n).then_some(constant)
 }
 
-/// The text in the brackets of `dense<...>`.
+/// Returns the text in the brackets of `dense<...>`.
 fn written(ir: &impl Types, attr: Attr) -> Option<&str> {
     let AttrData::Elements(text, _) = ir.interner().attr_data(attr) else { return None };
     Some(ir.interner().str(*text).strip_prefix("dense<")?.strip_suffix('>')?.trim())
@@ -161,7 +162,7 @@ fn words(inside: &str) -> impl Iterator<Item = &str> {
     inside.split(['[', ']', ',']).map(str::trim).filter(|it| !it.is_empty())
 }
 
-/// Number of elements of a shaped type, if it is at most [`MOST_ELEMENTS`].
+/// Returns the number of elements of a shaped type, if it is at most [`MOST_ELEMENTS`].
 fn n_elements(ir: &impl Types, ty: Type) -> Option<usize> {
     let dims = match ir.interner().type_data(ty) {
         TypeData::Vector { dims, .. } => dims,

@@ -112,12 +112,12 @@ fn is_followed(ty: &str) -> bool {
     matches!(ty, "f64" | "f32" | "bf16" | "f16")
 }
 
-/// The bits of a number in the format of a float type.
+/// Returns the bits of a number in the format of a float type.
 pub(super) fn to_bits(value: f64, ty: &str) -> Option<u64> {
     is_followed(ty).then(|| float_bits(value, ty))
 }
 
-/// The number with the given bits in the format of a float type.
+/// Returns the number with the given bits in the format of a float type.
 pub(crate) fn of_bits(bits: u64, ty: &str) -> Option<f64> {
     is_followed(ty).then(|| float_of_bits(bits.into(), ty))
 }

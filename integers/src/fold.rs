@@ -64,8 +64,8 @@ fn each(
     Some(lists.constant(given))
 }
 
-/// The value that MLIR's folders give an undefined element: after a shift by the width or more, or
-/// a division by zero.
+/// Returns the value that MLIR's folders give an undefined element: after a shift by the width or
+/// more, or a division by zero.
 fn undefined(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     match (ir.op(op).kind, *operands.first()?) {
         (OpKind::ArithShli | OpKind::ArithShrui, Int(_)) => Some(Int(0)),
@@ -75,7 +75,7 @@ fn undefined(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> 
     }
 }
 
-/// The global that `affine.load` reads.
+/// Returns the global that `affine.load` reads.
 pub fn global(ir: &impl View, load: Op) -> Option<Op> {
     let Def::Result(defining_op, _) = ir.def(operand(ir, load, 0)?) else { return None };
     if ir.op(load).kind != OpKind::AffineLoad || ir.op(defining_op).kind != OpKind::MemrefGetGlobal
@@ -89,8 +89,8 @@ pub fn global(ir: &impl View, load: Op) -> Option<Op> {
     ir.resolve_symbol(defining_op, name).filter(|&it| ir.op(it).kind == OpKind::MemrefGlobal)
 }
 
-/// The result of an `affine.load` from a constant global. All elements are equal, or the indices
-/// are constant.
+/// Returns the result of an `affine.load` from a constant global. All elements are equal, or the
+/// indices are constant.
 fn loaded(ir: &impl View, op: Op, lists: &mut Lists) -> Option<Constant> {
     let global = global(ir, op)?;
     if matches!(ir.op(global).form, Form::Broken | Form::Opaque) {
@@ -180,7 +180,7 @@ fn arith(ir: &impl View, op: Op, result: usize, operands: &[Constant]) -> Option
     }
 }
 
-/// The constant of a value that an `arith.constant` defines.
+/// Returns the constant of a value that an `arith.constant` defines.
 fn defined(ir: &impl View, value: Value) -> Option<Constant> {
     let Def::Result(defining_op, _) = ir.def(value) else { return None };
     let data = ir.op(defining_op);
@@ -436,8 +436,8 @@ fn affine(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     Some(Int(i128::from(value)))
 }
 
-/// The result of an `affine.apply`, `affine.min` or `affine.max`, if all inputs that its map uses
-/// are known.
+/// Returns the result of an `affine.apply`, `affine.min` or `affine.max`, if all inputs that its
+/// map uses are known.
 pub fn applied(ir: &impl View, op: Op, input: &dyn Fn(usize) -> Option<i128>) -> Option<i64> {
     let values = ir.interner().affine(ir.attr(op, "map")?)?.evaluate(input)?;
     match ir.op(op).kind {
@@ -474,8 +474,8 @@ fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     }
 }
 
-/// A result of `memref.extract_strided_metadata`, from the type of the memref. Result 1 is the
-/// offset; then come the sizes and the strides.
+/// Returns a result of `memref.extract_strided_metadata`, from the type of the memref. Result 1 is
+/// the offset; then come the sizes and the strides.
 fn layout(ir: &impl View, op: Op, result: usize) -> Option<Constant> {
     let TypeData::MemRef { dims: Some(dims), .. } = ir.interner().type_data(ir.operand_ty(op, 0)?)
     else {

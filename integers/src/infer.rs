@@ -11,8 +11,8 @@ use super::range::{self, Bounds, Range};
 use noisy_dataflow::flow;
 use noisy_dataflow::view::View;
 
-/// The bounds of a result. `None` if they are unknown, and for constants, which another analysis
-/// computes.
+/// Returns the bounds of a result. `None` if they are unknown, and for constants, which another
+/// analysis computes.
 pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -> Option<Bounds> {
     let data = ir.op(op);
     let width = range::width(ir, *data.results.get(result)?)?;
@@ -174,7 +174,7 @@ fn binary(kind: OpKind, a: Bounds, b: Bounds, flags: Flags) -> Option<Bounds> {
     }
 }
 
-/// The bounds of the second result of an extended operation, if it is a known carry bit.
+/// Returns the bounds of the second result of an extended operation, if it is a known carry bit.
 fn carry(kind: OpKind, a: Bounds, b: Bounds) -> Option<Bounds> {
     let most = Bounds::full(a.width).umax;
     let (least, greatest) = match kind {
@@ -188,7 +188,7 @@ fn carry(kind: OpKind, a: Bounds, b: Bounds) -> Option<Bounds> {
     (least == greatest).then(|| Bounds::one(1, -i64::from(least)))
 }
 
-/// The bounds of unsigned numbers from `low` to `high`, which wrap at `width` bits. If
+/// Returns the bounds of unsigned numbers from `low` to `high`, which wrap at `width` bits. If
 /// `is_wrap_free`, they do not wrap, and are clamped to the bounds of the type.
 fn unsigned(width: u32, (low, high): (i128, i128), is_wrap_free: bool) -> Bounds {
     let size = 1_i128 << width;
@@ -215,8 +215,8 @@ fn signed(width: u32, (low, high): (i128, i128), is_wrap_free: bool) -> Bounds {
     Bounds::signed(width, low as i64, high as i64)
 }
 
-/// The least and the greatest result of a function at the corners of a rectangle. `None` if it has
-/// no result at a corner.
+/// Returns the least and the greatest result of a function at the corners of a rectangle. `None` if
+/// it has no result at a corner.
 fn corners(
     a: &[i128],
     b: &[i128],
@@ -231,12 +231,13 @@ fn corners(
     Some((*all.iter().min()?, *all.iter().max()?))
 }
 
-/// The least and the greatest amount of a shift, if all amounts are less than the width.
+/// Returns the least and the greatest amount of a shift, if all amounts are less than the width.
 fn shifts(by: Bounds) -> Option<[i128; 2]> {
     (by.umax < u64::from(by.width)).then(|| [i128::from(by.umin), i128::from(by.umax)])
 }
 
-/// The bounds of the remainder of a division. Neither the dividend nor the divisor is negative.
+/// Returns the bounds of the remainder of a division. Neither the dividend nor the divisor is
+/// negative.
 fn remainder(of: (i128, i128), by: (i128, i128)) -> Option<(i128, i128)> {
     if by.0 == 0 {
         // The remainder is less than the divisor, if that is not zero, and at most the dividend.
@@ -251,8 +252,8 @@ fn remainder(of: (i128, i128), by: (i128, i128)) -> Option<(i128, i128)> {
     Some((0, of.1.min(by.1 - 1)))
 }
 
-/// The bounds of a bitwise operation, from the known bits of its operands. The bits above the first
-/// bit in which the bounds differ are known.
+/// Returns the bounds of a bitwise operation, from the known bits of its operands. The bits above
+/// the first bit in which the bounds differ are known.
 fn bits(kind: OpKind, a: Bounds, b: Bounds) -> Bounds {
     let full = Bounds::full(a.width).umax;
     // The mask of known zeros, and the mask of known ones.
@@ -276,7 +277,7 @@ fn bits(kind: OpKind, a: Bounds, b: Bounds) -> Bounds {
     Bounds::unsigned(a.width, low, high)
 }
 
-/// The bounds of the low bits of a number.
+/// Returns the bounds of the low bits of a number.
 fn truncated(a: Bounds, width: u32) -> Bounds {
     let u = unsigned(width, (i128::from(a.umin), i128::from(a.umax)), false);
     let s = signed(width, (i128::from(a.smin), i128::from(a.smax)), false);
@@ -292,7 +293,7 @@ fn select(width: u32, operands: &[Range]) -> Option<Bounds> {
     }
 }
 
-/// The result of `arith.cmpi`, if it is the same for all numbers within the bounds.
+/// Returns the result of `arith.cmpi`, if it is the same for all numbers within the bounds.
 fn compare(predicate: i128, a: Bounds, b: Bounds, is_same: bool) -> Option<bool> {
     if is_same {
         return Some(holds_of_equal(predicate));
@@ -330,7 +331,7 @@ fn compare(predicate: i128, a: Bounds, b: Bounds, is_same: bool) -> Option<bool>
     }
 }
 
-/// The bounds of the argument with number `index` of a loop's region, if it is an induction
+/// Returns the bounds of the argument with number `index` of a loop's region, if it is an induction
 /// variable.
 pub(super) fn induction(
     ir: &impl View,
@@ -393,7 +394,7 @@ mod tests {
         OpKind::ArithMinui,
     ];
 
-    /// All bounds of 3-bit integers that a signed range or an unsigned range determines.
+    /// Returns all bounds of 3-bit integers that a signed range or an unsigned range determines.
     fn sample() -> Vec<Bounds> {
         let mut out = Vec::new();
         for low in -4_i64..4 {

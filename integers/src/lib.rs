@@ -112,39 +112,41 @@ impl Integers {
         &self.constants
     }
 
-    /// The values with a constant (of up to 128 bits) or a range that the last update changed.
+    /// Returns the values with a constant (of up to 128 bits) or a range that the last update
+    /// changed.
     pub fn moved(&self) -> &Moved {
         &self.moved
     }
 
-    /// The ops at which either analysis exhausted its budget of visits; see [`Sparse::undecided`].
-    /// An op may occur twice.
+    /// Returns the ops at which either analysis exhausted its budget of visits; see
+    /// [`Sparse::undecided`]. An op may occur twice.
     pub fn undecided(&self) -> impl Iterator<Item = Op> {
         self.constants.0.undecided().chain(self.ranges.undecided())
     }
 
-    /// Number of ops that the last update visited, in both analyses together.
+    /// Returns the number of ops that the last update visited, in both analyses together.
     pub fn n_visits(&self) -> usize {
         self.constants.0.n_visits() + self.ranges.n_visits()
     }
 
-    /// The constant of a value. If the constant is unknown, a range of one number determines it.
+    /// Returns the constant of a value. If the constant is unknown, a range of one number
+    /// determines it.
     pub fn constant(&self, ir: &Ir, value: Value) -> Constant {
         self.known(&ir.interner, ir.value(value).ty, value)
     }
 
-    /// The elements of a [`Constant::Elements`], in order; `None` for other constants.
+    /// Returns the elements of a [`Constant::Elements`], in order; `None` for other constants.
     pub fn elements(&self, constant: Constant) -> Option<&[Constant]> {
         self.constants.0.analysis.lists.of(constant)
     }
 
-    /// The range of an integer. Bottom for values of other types, for integers of more than 64
-    /// bits, and for unreachable values.
+    /// Returns the range of an integer. Bottom for values of other types, for integers of more than
+    /// 64 bits, and for unreachable values.
     pub fn range(&self, value: Value) -> Range {
         self.ranges.fact(value).copied().unwrap_or_default()
     }
 
-    /// The range of an integer, as bounds. `None` where [`Integers::range`] is bottom.
+    /// Returns the range of an integer, as bounds. `None` where [`Integers::range`] is bottom.
     pub fn bounds(&self, ir: &Ir, value: Value) -> Option<Bounds> {
         self.range(value).bounds(range::width(ir, value)?)
     }
@@ -160,8 +162,9 @@ impl Integers {
     }
 
     /// Returns true if control may flow from a branch to the successor with number `index`, from a
-    /// choice such as `scf.if` into the region with number `index`, or from an `scf.condition` out
-    /// of the loop (0) or to the next iteration (1). Assumes that the op is reachable.
+    /// conditional op such as `scf.if` into the region with number `index`, or from an
+    /// `scf.condition` out of the loop (0) or to the next iteration (1). Assumes that the op is
+    /// reachable.
     pub fn may_take(&self, ir: &Ir, op: Op, index: usize) -> bool {
         let Some(at) = flow::decider(ir, op) else { return true };
         let decider = ir.op(op).operands[at].value;
@@ -174,13 +177,14 @@ impl Integers {
         self.is_live(ir, branch) && self.may_take(ir, branch, index)
     }
 
-    /// The constant condition of a branch or a choice, if it has one.
+    /// Returns the condition of a branch or a conditional op such as `scf.if`, if it is constant.
     pub fn decision(&self, ir: &Ir, op: Op) -> Option<i128> {
         let value = ir.op(op).operands.get(flow::decider(ir, op)?)?.value?;
         self.constant(ir, value).int()
     }
 
-    /// The bounds of the trip count of a loop; [`Trips::ANY`] for ops that are not counted loops.
+    /// Returns the bounds of the trip count of a loop; [`Trips::ANY`] for ops that are not counted
+    /// loops.
     pub fn trips(&self, ir: &Ir, op: Op) -> Trips {
         if !matches!(Flow::of(ir, op), Flow::For { .. } | Flow::Parallel { .. }) {
             return Trips::ANY;
@@ -188,12 +192,12 @@ impl Integers {
         flow::trips(ir, op, &|at| self.interval(ir, ir.op(op).operands.get(at)?.value?).bounds())
     }
 
-    /// The trip count of a loop, if it is always the same.
+    /// Returns the trip count of a loop, if it is always the same.
     pub fn trip_count(&self, ir: &Ir, op: Op) -> Option<u64> {
         self.trips(ir, op).count()
     }
 
-    /// The signed range of an integer.
+    /// Returns the signed range of an integer.
     pub(crate) fn interval(&self, ir: &Ir, value: Value) -> Interval {
         Base::interval(self, &ir.interner, ir.value(value).ty, value)
     }

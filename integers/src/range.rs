@@ -34,7 +34,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The bounds of all integers of a width.
+    /// Returns the bounds of all integers of a width.
     pub fn full(width: u32) -> Self {
         let unused = 64 - width;
         Self {
@@ -46,23 +46,23 @@ impl Bounds {
         }
     }
 
-    /// The bounds of a single number.
+    /// Returns the bounds of a single number.
     pub fn one(width: u32, value: i64) -> Self {
         let unsigned = value.cast_unsigned() & Self::full(width).umax;
         Self { width, umin: unsigned, umax: unsigned, smin: value, smax: value }
     }
 
-    /// The bounds from `umin` to `umax`, which fit into the width.
+    /// Returns the bounds from `umin` to `umax`, which fit into the width.
     pub fn unsigned(width: u32, umin: u64, umax: u64) -> Self {
         Self { umin, umax, ..Self::full(width) }.agreed()
     }
 
-    /// The bounds from `smin` to `smax`, which fit into the width.
+    /// Returns the bounds from `smin` to `smax`, which fit into the width.
     pub fn signed(width: u32, smin: i64, smax: i64) -> Self {
         Self { smin, smax, ..Self::full(width) }.agreed()
     }
 
-    /// The number, if the bounds contain only one.
+    /// Returns the number, if the bounds contain only one.
     pub(crate) fn single(self) -> Option<i64> {
         (self.smin == self.smax).then_some(self.smin)
     }
@@ -72,8 +72,8 @@ impl Bounds {
         self == Self::full(self.width)
     }
 
-    /// The intersection. An empty intersection occurs only in unreachable code; then `self` is
-    /// returned.
+    /// Returns the intersection. An empty intersection occurs only in unreachable code; then `self`
+    /// is returned.
     #[must_use]
     pub fn met(self, other: Self) -> Self {
         let met = Self {
@@ -86,7 +86,7 @@ impl Bounds {
         if met.umin > met.umax || met.smin > met.smax { self } else { met.agreed() }
     }
 
-    /// The smallest bounds that contain both.
+    /// Returns the smallest bounds that contain both.
     #[must_use]
     pub(crate) fn joined(self, other: Self) -> Self {
         Self {
@@ -122,8 +122,8 @@ impl Bounds {
 }
 
 impl fmt::Display for Bounds {
-    /// `5`; `[-6, 3]`; `[0, 250]u` if the unsigned bounds determine the signed ones; both if
-    /// neither determines the other.
+    /// Writes `5` for a single number, `[-6, 3]` for signed bounds, `[0, 250]u` if the unsigned
+    /// bounds determine the signed ones, or both if neither determines the other.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(it) = self.single() {
             return write!(f, "{it}");
@@ -152,7 +152,7 @@ pub enum Range {
 }
 
 impl Range {
-    /// The bounds, for a type of `width` bits.
+    /// Returns the bounds, for a type of `width` bits.
     pub fn bounds(self, width: u32) -> Option<Bounds> {
         match self {
             Range::Bottom => None,
@@ -161,7 +161,7 @@ impl Range {
         }
     }
 
-    /// The signed interval, for a value of type `ty`.
+    /// Returns the signed interval, for a value of type `ty`.
     pub(crate) fn interval(self, types: &impl Types, ty: Type) -> Interval {
         let Some(width) = type_width(types, ty) else { return Interval::Any };
         self.bounds(width).map_or(Interval::Empty, |it| Interval::Within {
@@ -170,7 +170,7 @@ impl Range {
         })
     }
 
-    /// The number, if the range contains only one.
+    /// Returns the number, if the range contains only one.
     pub(crate) fn single(self) -> Option<i64> {
         match self {
             Range::Within(it) => it.single(),
@@ -242,7 +242,7 @@ impl Range {
 }
 
 impl fmt::Display for Range {
-    /// The [`Bounds`], `unknown` or `unreached`.
+    /// Writes the [`Bounds`], `unknown` or `unreached`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Range::Bottom => f.write_str("unreached"),
@@ -252,12 +252,12 @@ impl fmt::Display for Range {
     }
 }
 
-/// The width of a value, if the analysis tracks its range.
+/// Returns the width of a value, if the analysis tracks its range.
 pub(crate) fn width(ir: &impl View, value: Value) -> Option<u32> {
     type_width(ir, ir.ty(value))
 }
 
-/// The width of a type, if the analysis tracks ranges of its values.
+/// Returns the width of a type, if the analysis tracks ranges of its values.
 pub(crate) fn type_width(types: &impl Types, ty: Type) -> Option<u32> {
     constant::width(types, ty).filter(|&it| it <= 64)
 }

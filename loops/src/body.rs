@@ -55,7 +55,7 @@ pub enum ScopeKind {
     /// A region that runs under constraints.
     Guard,
     /// The region with this index of an op that runs one of its regions, such as `scf.if`. The
-    /// choice is unknown.
+    /// condition is unknown.
     Choice(u32),
 }
 
@@ -121,8 +121,8 @@ impl Why {
     }
 }
 
-/// The results and the operands of an op and of all ops in its regions. The operands are in program
-/// order.
+/// Returns the results and the operands of an op and of all ops in its regions. The operands are in
+/// program order.
 pub fn results_and_operands(ir: &Ir, root: Op) -> (FxHashSet<Value>, Vec<Value>) {
     let (mut results, mut operands) = (FxHashSet::default(), Vec::new());
     let mut look = |op: Op| {

@@ -275,7 +275,7 @@ impl Actions {
         around.clone_into(&mut self.pass);
     }
 
-    /// The class of the running pass.
+    /// Returns the class of the running pass.
     pub(crate) fn pass(&self) -> &str {
         &self.pass
     }

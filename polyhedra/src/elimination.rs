@@ -36,7 +36,8 @@ pub(crate) struct Standing<T> {
 }
 
 impl<T: Number> Standing<T> {
-    /// True if the splinters are made from the lower bounds, false if from the upper bounds.
+    /// Returns true if the splinters are made from the lower bounds, false if from the upper
+    /// bounds.
     pub(crate) fn splits_lower(&self) -> bool {
         self.n_splinters[0] <= self.n_splinters[1]
     }
@@ -49,7 +50,7 @@ impl<T: Number> Standing<T> {
         self.is_unbounded() || self.largest_lower.is_unit() || self.largest_upper.is_unit()
     }
 
-    /// Number of rows that elimination adds, less those that it removes.
+    /// Returns the number of rows that elimination adds, minus the number of rows that it removes.
     pub(crate) fn growth(&self) -> isize {
         (self.n_lower * self.n_upper) as isize - (self.n_lower + self.n_upper) as isize
     }

@@ -190,7 +190,7 @@ impl Run {
     }
 }
 
-/// The marker between the parts of the file, if the file is split.
+/// Returns the marker between the parts of the file, if the file is split.
 fn split_marker(flag: &Flag) -> Option<String> {
     match flag.value.as_deref() {
         None | Some("true" | "") => Some("// -----".to_owned()),

@@ -159,7 +159,7 @@ pub fn help() -> String {
     out
 }
 
-/// The placeholder for the value of a flag in the help text.
+/// Returns the placeholder for the value of a flag in the help text.
 fn placeholder(flag: &str) -> &'static str {
     match flag {
         "bisect" | "reduce" => "command",

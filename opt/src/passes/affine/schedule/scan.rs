@@ -150,7 +150,7 @@ impl Scan<'_> {
         2 * self.n_rows + row
     }
 
-    /// Number of columns of loops, which precede those of parameters.
+    /// Returns the number of columns of loops, which precede those of parameters.
     fn n_loops(&self) -> usize {
         3 * self.n_rows
     }

@@ -52,7 +52,7 @@ impl Block {
         it
     }
 
-    /// True if the block has regions other than loops.
+    /// Returns true if the block has regions other than loops.
     pub(super) fn has_other_regions(&self, ir: &Ir) -> bool {
         self.ops
             .iter()
