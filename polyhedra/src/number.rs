@@ -26,11 +26,11 @@ pub(crate) trait Number: Clone + Ord + std::fmt::Debug {
     fn get(&self) -> Option<i128>;
     /// Returns -1, 0 or 1.
     fn sign(&self) -> i8;
-    /// `-self`
+    /// Returns `-self`.
     fn negated(&self) -> Self;
-    /// `self + other`
+    /// Returns `self + other`.
     fn plus(&self, other: &Self) -> Option<Self>;
-    /// `a * x + b * y`
+    /// Returns `a * x + b * y`.
     fn combined(a: &Self, x: &Self, b: &Self, y: &Self) -> Option<Self>;
     /// Returns the greatest common divisor, not negative.
     fn gcd(&self, other: &Self) -> Self;

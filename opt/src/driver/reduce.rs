@@ -1,7 +1,7 @@
 //! `--reduce CMD`: finds a smaller program on which a command still fails.
 //!
 //! The search removes ops, at first many at once, and replaces their results by an operand or by
-//! zero. It also replaces branches by jumps, and tries passes that make programs smaller. *Law.*
+//! zero. It also makes branches unconditional, and tries passes that make programs smaller. *Law.*
 //! The result is a valid program on which the command fails. *Cost.* One run of the command per
 //! trial, and O(n log n) trials per round for n ops. The search ends after a round without
 //! progress.
@@ -122,7 +122,7 @@ impl Reducer<'_> {
         }
     }
 
-    /// Replaces branches by a jump to one of their successors.
+    /// Replaces branches by an unconditional branch to one of their successors.
     fn without_ways(&mut self) -> Result<(), String> {
         let mut at = 0;
         loop {

@@ -176,7 +176,8 @@ fn predecessor(ir: &Ir, op: Op) -> Option<(Op, usize)> {
     }
 }
 
-/// Replaces a branch whose condition the branch in the only predecessor already tested.
+/// Replaces a branch by an unconditional branch if the only predecessor branches on the same
+/// condition.
 fn decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some((before, at)) = predecessor(ir, op) else { return false };
@@ -287,8 +288,8 @@ fn replace_switch(rewriter: &mut Rewriter<'_>, op: Op, cases: &[i128], kept: &[u
     true
 }
 
-/// Replaces a switch whose value the switch in the only predecessor already tested, or removes
-/// cases that cannot occur.
+/// Replaces a switch by an unconditional branch, or removes cases, if the only predecessor ends
+/// with a switch on the same value.
 fn switch_decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some((before, at)) = predecessor(ir, op) else { return false };

@@ -99,8 +99,8 @@ fn result_is_ranked(ir: &Ir, op: Op) -> bool {
     ir.op(op).results.first().is_some_and(|&it| is_ranked(ir, it))
 }
 
-/// Returns true if a cast from one ranked buffer type to another is valid: static sizes, strides
-/// and offsets are equal.
+/// Returns true if a cast from one ranked buffer type to another is valid: sizes, strides and
+/// offsets that are static in both types are equal.
 fn may_cast(ir: &Ir, from: Type, to: Option<Type>) -> bool {
     let data = |it: Type| match ir.interner.type_data(it) {
         TypeData::MemRef { dims: Some(dims), element, rest } => Some((dims, *element, rest)),
@@ -119,7 +119,7 @@ fn may_cast(ir: &Ir, from: Type, to: Option<Type>) -> bool {
                 && have_one_layout(ir, from, to))
 }
 
-/// Returns true if the static strides and offsets of two types are equal.
+/// Returns true if the strides and offsets that are static in both types are equal.
 fn have_one_layout(ir: &Ir, from: Type, to: Option<Type>) -> bool {
     let layout = |it: Type| ir.interner.layout(it);
     let (Some(a), Some(b)) = (layout(from), to.and_then(layout)) else { return false };

@@ -23,7 +23,7 @@ fn body(rewriter: &Rewriter<'_>, op: Op) -> Option<Vec<Op>> {
     Some(ops)
 }
 
-/// Merges a parallel loop that contains only another parallel loop with that loop.
+/// Merges a parallel loop with the only op in it, another parallel loop.
 fn nested_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(&[inner]) = body(rewriter, op).as_deref() else { return false };
     let kinds = [op, inner].map(|it| rewriter.ir.op(it).kind);

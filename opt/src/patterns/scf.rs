@@ -156,7 +156,8 @@ fn uses_inside(ir: &Ir, value: Value, region: Region) -> Vec<(Op, u32)> {
     inside
 }
 
-/// Replaces results of an `scf.if` that are values defined outside by `arith.select`.
+/// Replaces results of an `scf.if` by `arith.select` if both regions yield values that are defined
+/// outside.
 fn if_to_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
     let (Some(yes_end), Some(no_end)) = (terminator(rewriter.ir, yes), terminator(rewriter.ir, no))
@@ -394,8 +395,8 @@ fn is_longer(ir: &Ir, regions: &[Region], others: &[Region]) -> bool {
     }
 }
 
-/// Merges an `scf.if` that contains only another `scf.if` with it. The new condition is the
-/// conjunction.
+/// Merges an `scf.if` with the only op in it, another `scf.if`. The new condition is the
+/// conjunction of both.
 fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
     let Some(block) = only_block(rewriter.ir, yes) else { return false };

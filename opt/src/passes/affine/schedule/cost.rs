@@ -1,11 +1,11 @@
 //! The cost model of loop orders and tiles: costs of the innermost loop, and reuse in caches.
 //!
 //! The model has one thread with caches and vector units. In the innermost loop, an access to the
-//! same or to the next element is cheap. An access that jumps costs a cache line: less with tiles,
-//! which keep lines in the cache, more for a store to a line that is not loaded, because stores
-//! wait for their lines. A store to the same element is a reduction, with additions that wait for
-//! each other. Tiles are profitable if an outer loop accesses the same elements or cache lines
-//! again, and the memref is larger than a cache.
+//! same or to the next element is cheap. A strided access costs a cache line: less with tiles,
+//! which keep lines in the cache, more for a store to a line that is not loaded, because the store
+//! stalls until the line is loaded. A store to the same element is a reduction, a chain of
+//! dependent additions. Tiles are profitable if an outer loop accesses the same elements or cache
+//! lines again, and the memref is larger than a cache.
 
 use noisy_loops::{Body, Form, Term};
 use noisy_syntax::{Dim, Ir, Type, TypeData};
@@ -125,7 +125,8 @@ pub(super) fn n_moving(body: &Body, nest: &Nest, statement: usize, direction: &[
 /// The kind of reuse that tiles make possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reuse {
-    /// Cache lines: the innermost loop jumps, and another loop stays on the lines.
+    /// Reuse of cache lines: the access is strided in the innermost loop, and another loop accesses
+    /// the same lines.
     Lines,
     Elements,
 }

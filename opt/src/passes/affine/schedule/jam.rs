@@ -1,4 +1,4 @@
-//! Transformations of chains: innermost loops in which each iteration waits for the previous one.
+//! Transformations of chains: innermost loops in which each iteration depends on the previous one.
 //!
 //! If an iteration of the innermost loop reads a value of the previous one (a sum, a recurrence),
 //! the latency of its operations determines the time, regardless of caches. These transformations
@@ -79,9 +79,9 @@ impl Scan<'_> {
         pairs.exist(&conditions, &mut self.budget)
     }
 
-    /// Returns true if each iteration of a loop over a row waits for the previous one. Sums into
-    /// the same element count only if `with_sums`: they cost one addition per iteration, other
-    /// chains go through memory.
+    /// Returns true if each iteration of a loop over a row depends on the previous one. Sums into
+    /// the same element count only if `with_sums`: their latency is one addition per iteration,
+    /// while other chains store and load the element.
     fn is_chain(&mut self, statement: usize, row: usize, with_sums: bool) -> bool {
         let Some(direction) = self.direction(statement, row) else { return false };
         let (body, nest) = (self.body, self.nest);

@@ -8,7 +8,7 @@
 //! | bands and components; the exact check of each row against each dependence | `plan.rs` |
 //! | estimates of the gain | `cost.rs`, `traffic.rs` |
 //! | tiles, loops, bounds, guards | `scan.rs` |
-//! | innermost loops in which each iteration waits for the previous one | `jam.rs` |
+//! | innermost loops in which each iteration depends on the previous one | `jam.rs` |
 //! | output as ops, or as edits of the text | `emit.rs`, `text.rs` |
 //!
 //! *Law.* Dependent instances keep their order, so results are equal bit for bit. An unsupported

@@ -2,13 +2,14 @@
 //! fetches.
 //!
 //! *Model.* The elements that an access uses in the inner loops of a loop form a box, which each
-//! step of the loop shifts. The intersection of both boxes is reused; between the two uses, all
-//! accesses run through their inner loops. If their lines fit into a cache, the line comes from
-//! this cache, otherwise from memory. Consecutive lines are cheap because they are prefetched;
-//! jumps are expensive, jumps to other pages even more. Tiles are loops like others, so the same
-//! formula compares orders with and without tiles. If iterations wait for each other, a loop takes
-//! at least their latency. A loop in which an access jumps is not vectorized; an iteration takes a
-//! cycle per access.
+//! step of the loop shifts. The intersection of the boxes before and after a step is reused.
+//! Between the two uses, all accesses execute their inner loops. If their lines fit into a cache,
+//! the line comes from this cache, otherwise from memory. Consecutive lines are cheap because they
+//! are prefetched. Strided lines are expensive, and more so if they are on different pages. Tiles
+//! are loops like others, so the same formula compares orders with and without tiles. If each
+//! iteration depends on the previous one, an iteration takes at least the latency of its
+//! operations. A loop with a strided access is not vectorized; an iteration takes a cycle per
+//! access.
 //!
 //! The constants are rounded cycles of common 64-bit processors. They only need to show if one
 //! order is clearly cheaper than another.
@@ -41,8 +42,8 @@ const MOST_PAGES: f64 = 1024.0;
 const FAR: f64 = 8.0 * 1024.0 * 1024.0;
 /// Cycles for a line from the second-level cache.
 const MIDDLE: f64 = 2.5;
-/// Cycles for a line from the last-level cache and from memory: for consecutive lines, for jumps,
-/// and for jumps that miss the TLB.
+/// Cycles for a line from the last-level cache and from memory: for consecutive lines, for strided
+/// lines, and for strided lines that miss the TLB.
 const LAST: [f64; 3] = [8.0, 20.0, 60.0];
 const MEMORY: [f64; 3] = [20.0, 40.0, 80.0];
 /// The assumed trip count of an unknown loop.
@@ -133,9 +134,9 @@ fn groups(ir: &Ir, body: &Body, nest: &Nest, statement: &Statement) -> Vec<Group
     out
 }
 
-/// Returns the cycles per iteration of a statement in an order, innermost loop last. Iterations of
-/// the innermost loop wait `latency` cycles for the previous one. `cache` is the size of the
-/// second-level cache in bytes.
+/// Returns the cycles per iteration of a statement in an order, innermost loop last. An iteration
+/// of the innermost loop takes at least `latency` cycles. `cache` is the size of the second-level
+/// cache in bytes.
 fn cycles(groups: &[Group], n_accesses: usize, order: &[Level], latency: f64, cache: i128) -> f64 {
     // The footprint of all accesses in one iteration of each loop.
     let between: Vec<(f64, f64)> = (1..=order.len())
