@@ -1,8 +1,8 @@
-//! The domains of loops and accesses: questions about the iterations themselves.
+//! Queries about iteration domains.
 //!
-//! *Law.* "Yes" holds for all values of the symbols. If a scope is unknown, its constraints are a
-//! superset, and the answer tends to "no"; so does that of a search whose budget ends. *Cost.* An
-//! emptiness test for each part of the constraints and each form.
+//! *Law.* The answer "true" holds for all values of the symbols. The answer is "false" if the
+//! budget is spent, and may be "false" if a scope is unknown. *Cost.* An emptiness test for each
+//! conjunction of the constraints and each form.
 
 use noisy_polyhedra::{Budget, Conjunction};
 
@@ -10,10 +10,10 @@ use crate::body::{Body, Constraint};
 use crate::form::{Form, NotAffine};
 use crate::joint::Joint;
 
-/// The most work on one question, in numbers touched.
+/// Maximum work for one query, in machine words (see [`Budget`]).
 const WORK: u64 = 2_000_000;
 
-/// Returns true if a loop has an iteration whenever it is reached.
+/// Returns true if a loop has at least one iteration whenever it is executed.
 pub fn surely_runs(body: &Body, loop_: u32) -> bool {
     let it = &body.loops[loop_ as usize];
     let (Some(lower), Some(upper)) = (&it.lower, &it.upper) else { return false };
@@ -22,13 +22,13 @@ pub fn surely_runs(body: &Body, loop_: u32) -> bool {
     let mut never = lower.iter().flat_map(|low| upper.iter().map(move |high| (low, high)));
     it.step.is_some_and(|it| it > 0)
         && never.all(|(low, high)| {
-            // No iteration: high <= low.
+            // The loop has no iteration if high <= low.
             low.plus(high, -1).is_ok_and(|form| is_never(body, &pieces, &form))
         })
 }
 
-/// Returns true if the subscripts of an access are at least 0 and below these sizes, even if an
-/// enclosing loop has no iteration.
+/// Returns true if the subscripts of an access are within the sizes, also without the constraints
+/// of the loop `without`.
 pub fn stays_inside(body: &Body, access: usize, without: u32, sizes: &[i128]) -> bool {
     let it = &body.accesses[access];
     let Ok(element) = &it.element else { return false };
@@ -43,7 +43,7 @@ pub fn stays_inside(body: &Body, access: usize, without: u32, sizes: &[i128]) ->
         })
 }
 
-/// Returns true if a form is negative at all points.
+/// Returns true if a form is negative at all points; false also if the budget is spent first.
 fn is_never(body: &Body, pieces: &[Vec<&Constraint>], form: &Form) -> bool {
     let mut budget = Budget::new(WORK);
     pieces.iter().all(|piece| {
@@ -52,7 +52,7 @@ fn is_never(body: &Body, pieces: &[Vec<&Constraint>], form: &Form) -> bool {
     })
 }
 
-/// Returns the points at which all constraints hold and a form is at least 0.
+/// Returns the points that satisfy all constraints and at which a form is at least 0.
 fn points(body: &Body, piece: &[&Constraint], form: &Form) -> Option<Conjunction> {
     let mut joint = Joint::new(body, &[]);
     joint.domain(0, piece)?;
@@ -82,7 +82,7 @@ mod tests {
         // In the last iteration 17 * -64 + 1020 is below 0.
         assert_eq!(loops(&min.replace("0 to 16", "0 to 18")), [true, false]);
         assert_eq!(loops("affine.for %i = 0 to %n { affine.for %j = 0 to 3 { } }"), [false, true]);
-        // If the outer loop has an iteration, the inner one has one, too.
+        // If the outer loop has an iteration, so has the inner loop.
         let inner = "affine.for %i = 3 to %n { affine.for %j = 2 to %n { } }";
         assert_eq!(loops(inner), [false, true]);
         let guarded = "affine.for %i = 0 to 9 { affine.if affine_set<(d0) : (d0 - 4 >= 0)>(%i) {
@@ -109,7 +109,7 @@ mod tests {
         };
         assert!(inside("%i + 2") && inside("%i - 2") && inside("9") && inside("%i mod 4"));
         assert!(!inside("%i + 3") && !inside("%i - 3") && !inside("10") && !inside("-1"));
-        // Without the inner loop its variable is unconstrained.
+        // Without the constraints of the inner loop, its variable may be any integer.
         assert!(!inside("%j mod 11"));
         assert!(inside("%j mod 10"));
     }

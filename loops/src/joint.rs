@@ -1,8 +1,9 @@
-//! Several instances of accesses in one conjunction. Each *side* is an iteration of the loops
-//! around an access, all in the same iteration of the loops around the block.
+//! Several instances of accesses in one conjunction. A *side* is an iteration of the loops around
+//! an access. All sides are in the same iteration of the loops around the block.
 //!
-//! *Law.* Terms that are equal for all sides (symbols, variables of the loops around, quotients of
-//! these) have one column; all others have one per side. Overflow gives `None`.
+//! *Law.* Terms that are equal for all sides (symbols, variables of the loops around the block,
+//! quotients of these) share one column. All others have one column per side. On overflow, the
+//! result is `None`.
 
 use noisy_polyhedra::{Budget, Conjunction, SparseRow};
 use rustc_hash::FxHashMap;
@@ -11,7 +12,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::body::{Body, Constraint};
 use crate::form::{Form, Term};
 
-/// The side of shared terms.
+/// The side of terms that all sides share.
 const SHARED: usize = usize::MAX;
 
 /// A conjunction under construction.
@@ -66,7 +67,8 @@ impl<'a> Joint<'a> {
         self.n - 1
     }
 
-    /// Requires that a linear combination of forms of sides and a constant is 0, or nonnegative.
+    /// Adds the constraint that a linear combination of forms of sides, plus a constant, is 0 (if
+    /// `is_equality`) or nonnegative.
     pub fn put(
         &mut self,
         sum: &[(usize, &Form, i128)],
@@ -84,19 +86,19 @@ impl<'a> Joint<'a> {
         Some(())
     }
 
-    /// Requires that a column equals a form of a side.
+    /// Adds the constraint that a column equals a form of a side.
     pub fn name(&mut self, column: usize, side: usize, form: &Form) -> Option<()> {
         self.put(&[(side, form, -1)], 0, true)?;
         self.rows.last_mut()?.terms.push((column, 1));
         Some(())
     }
 
-    /// Adds the constraints of a scope for a side.
+    /// Adds a conjunction of constraints for a side.
     pub fn domain(&mut self, side: usize, piece: &[&Constraint]) -> Option<()> {
         piece.iter().try_for_each(|it| self.put(&[(side, &it.form, 1)], 0, it.is_equality))
     }
 
-    /// Requires that forms are equal for two sides.
+    /// Adds the constraints that two lists of forms, one of each side, are equal.
     pub fn meet(&mut self, sides: [usize; 2], forms: [&[Form]; 2]) -> Option<()> {
         if forms[0].len() != forms[1].len() {
             return None;
@@ -117,17 +119,18 @@ impl<'a> Joint<'a> {
         self.conjunction_of(self.rows.len())
     }
 
-    /// Returns the conjunction of the first rows alone, over all columns.
+    /// Returns the conjunction of the first `n_rows` rows, over all columns.
     pub fn conjunction_of(&self, n_rows: usize) -> Option<Conjunction> {
         Conjunction::of_rows(self.n, &self.rows[..n_rows])
     }
 
-    /// Returns true if there is certainly no point.
+    /// Returns true if there is no point; false also on overflow or if the budget is spent.
     pub fn is_never(&self, budget: &mut Budget) -> bool {
         self.conjunction().is_some_and(|it| matches!(it.is_empty(budget), Ok(true)))
     }
 
-    /// Returns true if certainly no point has one column below another one, or above it.
+    /// Returns true if `column` is at least `bound` (if `is_low`) or at most `bound` at all points;
+    /// false also if this is unknown. Adds a row.
     pub fn stays(
         &mut self,
         column: usize,
@@ -141,7 +144,7 @@ impl<'a> Joint<'a> {
         self.is_never(budget)
     }
 
-    /// Returns the terms of a side and the shared ones, with their columns.
+    /// Returns the terms of a side and the shared terms, with their columns.
     pub fn terms_of(&self, side: usize) -> Vec<(usize, Term)> {
         let of = self.numbers.iter().filter(|it| it.0.0 == side || it.0.0 == SHARED);
         let mut out: Vec<(usize, Term)> = of.map(|(key, &at)| (at, key.1)).collect();
@@ -149,7 +152,7 @@ impl<'a> Joint<'a> {
         out
     }
 
-    /// Returns the columns that are neither of a side nor shared.
+    /// Returns all columns except those of a side and the shared ones.
     pub fn columns_without(&self, side: usize) -> Vec<usize> {
         let kept: Vec<usize> = self.terms_of(side).into_iter().map(|it| it.0).collect();
         (0..self.n).filter(|it| !kept.contains(it)).collect()

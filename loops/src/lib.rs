@@ -1,8 +1,8 @@
-//! Dependences between iterations of loops, exactly, and the transformations that they allow.
+//! Exact dependences between iterations of loops, and the transformations that they allow.
 //!
-//! [`Body`] reads a function once: loops, guards, loads and stores as affine forms. [`dependences`]
-//! asks [`noisy_polyhedra`] about each pair of accesses, and [`Legality`] checks transformations.
-//! The crate knows nothing of editors or the command line.
+//! [`Body`] reads a function once and keeps its loops, guards, loads and stores as affine forms.
+//! [`dependences`] queries [`noisy_polyhedra`] for each pair of accesses. [`Legality`] checks
+//! transformations. The crate is independent of editors and of the command line.
 
 mod body;
 mod dependence;

@@ -1,4 +1,4 @@
-//! Conjunctions of affine constraints, and questions about them.
+//! Conjunctions of affine constraints, and queries about their integer points.
 
 use std::cell::OnceCell;
 
@@ -11,8 +11,8 @@ use crate::rows::Rows;
 use crate::search::FormBounds;
 use crate::system::{Hope, System};
 
-/// The integer points that satisfy some equalities and inequalities. Each row has one coefficient
-/// per variable, and then the constant.
+/// The integer points that satisfy a list of equalities and inequalities. Each row is an affine
+/// form: one coefficient per variable, and then the constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Conjunction {
     n_vars: usize,
@@ -33,17 +33,17 @@ pub struct SparseRow {
     pub is_equality: bool,
 }
 
-/// The least and the greatest value; `None` if there is none.
+/// The least and the greatest value of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interval {
-    /// The least value.
+    /// The least value; `None` if the form has no lower bound.
     pub least: Option<i128>,
-    /// The greatest value.
+    /// The greatest value; `None` if the form has no upper bound.
     pub greatest: Option<i128>,
 }
 
 impl Interval {
-    /// Returns the least interval that contains both.
+    /// Returns the smallest interval that contains both intervals.
     #[must_use]
     pub fn hull(self, other: Self) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Interval {
 }
 
 impl Conjunction {
-    /// Returns all points of a space.
+    /// Returns the conjunction without constraints: all points of a space of `n_vars` dimensions.
     pub fn new(n_vars: usize) -> Self {
         Self { n_vars, equal: Vec::new(), least: Vec::new() }
     }
@@ -100,7 +100,7 @@ impl Conjunction {
         self.n_vars - 1
     }
 
-    /// Requires that a form is 0.
+    /// Adds the constraint that a form is 0.
     ///
     /// # Panics
     /// If it has another number of variables.
@@ -109,7 +109,7 @@ impl Conjunction {
         self.equal.push(row);
     }
 
-    /// Requires that a form is at least 0.
+    /// Adds the constraint that a form is at least 0.
     ///
     /// # Panics
     /// If it has another number of variables.
@@ -171,18 +171,18 @@ impl Conjunction {
     }
 }
 
-/// An additional condition on an output.
+/// A condition on an output, added to the constraints for one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// The output is this number.
+    /// The output with this index equals the number.
     Is(usize, i128),
-    /// The output is at least this number.
+    /// The output with this index is at least the number.
     AtLeast(usize, i128),
-    /// The output is at most this number.
+    /// The output with this index is at most the number.
     AtMost(usize, i128),
 }
 
-/// A conjunction with outputs, prepared for many questions about the outputs.
+/// A conjunction with output forms, prepared for many queries about the outputs.
 #[derive(Debug)]
 pub struct Relation {
     points: Conjunction,
@@ -193,20 +193,20 @@ pub struct Relation {
     large: OnceCell<Prepared<BigInt>>,
 }
 
-/// A system that was simplified once.
+/// The result of simplifying a system, shared by all queries.
 #[derive(Debug)]
 enum Prepared<T> {
-    /// The numbers do not fit.
+    /// A number does not fit into `T`.
     Overflow,
-    /// It has no point.
+    /// The system has no point.
     Empty,
-    /// It may have a point.
+    /// The system may have a point.
     Open(System<T>),
 }
 
 impl Relation {
-    /// Returns the relation of some points and outputs. Each output is a row like those of the
-    /// constraints.
+    /// Returns the relation of `points` and `outputs`. Each output is a row of the same form as a
+    /// constraint.
     pub fn new(points: Conjunction, outputs: Vec<Vec<i128>>) -> Self {
         Self { points, outputs, words: OnceCell::new(), large: OnceCell::new() }
     }
@@ -221,7 +221,8 @@ impl Relation {
         &self.outputs
     }
 
-    /// Answers a question in machine words, and if they overflow, in numbers of any size.
+    /// Answers a query with machine words and, if they overflow, again with numbers of any size.
+    /// `empty` is the answer for a system without points.
     fn ask<A>(
         &self,
         budget: &mut Budget,
@@ -244,7 +245,7 @@ impl Relation {
         }
     }
 
-    /// Returns true if no point meets all conditions.
+    /// Returns true if no point satisfies all conditions.
     ///
     /// # Errors
     /// If the budget is spent first.
@@ -257,8 +258,8 @@ impl Relation {
         )
     }
 
-    /// Returns the least and the greatest value of an output over the points that meet all
-    /// conditions. `None` if there are none.
+    /// Returns the least and the greatest value of an output over the points that satisfy all
+    /// conditions. `None` if there is no such point.
     ///
     /// # Errors
     /// If the budget is spent first, or a bound has more than 127 bits.
@@ -277,7 +278,7 @@ impl Relation {
     }
 }
 
-/// Returns the simplified system, which is made once.
+/// Returns the simplified system, which is computed at the first call.
 fn prepared<'a, T: Number>(
     cell: &'a OnceCell<Prepared<T>>,
     relation: &Relation,
