@@ -30,6 +30,7 @@ impl std::error::Error for InUse {}
 impl Ir {
     /// Erases an op and its contents.
     ///
+    /// # Errors
     /// If a value that the op or its contents define is used from outside. Then nothing is changed.
     pub fn erase(&mut self, op: Op) -> Result<(), InUse> {
         self.erase_ops(&[op])
@@ -37,9 +38,11 @@ impl Ir {
 
     /// Erases a block and all its ops.
     ///
+    /// # Errors
     /// If another op branches to the block, or uses a value that is defined in it. Then nothing is
     /// changed.
     ///
+    /// # Panics
     /// If the block has no label: the block at the top of a chunk.
     pub fn erase_block(&mut self, block: Block) -> Result<(), InUse> {
         self.erase_blocks(&[block])
@@ -47,6 +50,7 @@ impl Ir {
 
     /// Erases ops and their contents. The ops may use each other's results.
     ///
+    /// # Errors
     /// If another op uses a value that they define. Then nothing is changed.
     pub fn erase_ops(&mut self, ops: &[Op]) -> Result<(), InUse> {
         self.erase_items(ops)
@@ -54,9 +58,11 @@ impl Ir {
 
     /// Erases blocks and all their ops. The blocks may use and branch to each other.
     ///
+    /// # Errors
     /// If another op branches to one of the blocks, or uses a value that is defined in them. Then
     /// nothing is changed.
     ///
+    /// # Panics
     /// If a block has no label: the block at the top of a chunk.
     pub fn erase_blocks(&mut self, blocks: &[Block]) -> Result<(), InUse> {
         let mut items = Vec::new();

@@ -328,6 +328,7 @@ impl Ir {
 
     /// Replaces all uses of the results of an op by `values`, and erases the op.
     ///
+    /// # Errors
     /// If a value or block in its regions is used from outside. The uses of the results are
     /// replaced nevertheless.
     ///
@@ -400,6 +401,7 @@ impl Ir {
 
     /// Moves the regions of `from`, with their contents, to `to`, which must have none.
     ///
+    /// # Panics
     /// If `to` has regions.
     pub fn move_regions(&mut self, from: Op, to: Op) {
         assert!(self.op(to).regions.is_empty(), "an op that is given regions has none");
@@ -487,6 +489,7 @@ impl Ir {
 
     /// Moves an op with its contents to another position.
     ///
+    /// # Panics
     /// If that position is inside the op.
     pub fn move_op(&mut self, op: Op, to: Point) {
         if matches!(to, Point::Before(it) | Point::After(it) if it == op) {

@@ -40,6 +40,7 @@ impl Ir {
     /// Parses a text of less than 4 GiB and drops the text ([`Source::into_ir`]). Uses `n_threads`
     /// threads in addition to the caller's.
     ///
+    /// # Errors
     /// The document, if it may have problems; [`Source::problems`] lists them.
     pub fn read(text: &str, n_threads: usize) -> Result<Ir, Box<Source>> {
         let mut ir = parse::parse(text, n_threads);

@@ -3,8 +3,8 @@
 use super::Interner;
 use crate::{AttrData, Dim, Type, TypeData};
 
-/// The strided layout of a memref, in units of elements: the element with indices `i` is at `offset
-/// + sum(i * stride)`.
+/// The strided layout of a memref, in units of elements: the element with indices `i` is at
+/// `offset + sum(i * stride)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The position of the first element; `None` if it is dynamic.
