@@ -138,6 +138,7 @@ impl Source {
     /// Replaces a range of bytes and updates the IR. The range must be within the text and start
     /// and end at character boundaries.
     ///
+    /// # Panics
     /// If the range is not valid.
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
         let old = self.rope.clone();
