@@ -18,7 +18,7 @@
 //!
 //! *Law.* Analyses are ordinary ones of [`noisy_dataflow`]: a fact, a lattice, a transfer function.
 //! A number that HEIR computes only by the order in which it visits ops is not checked
-//! ([`Unchecked`]).
+//! ([`Heir::is_level_unchecked`]).
 
 mod annotations;
 mod facts;
@@ -34,7 +34,7 @@ pub use annotations::scales::ScaleFault;
 pub use annotations::votes::{Mismatch, Resized};
 pub use facts::ciphertext::Ciphertexts;
 pub use facts::ciphertext::is_secret_argument;
-pub use facts::ciphertext::{Ciphertext, Dimension, Level, Unchecked};
+pub use facts::ciphertext::{Ciphertext, Dimension, Level};
 pub use facts::known::Heir;
 pub use facts::layers::Solved;
 pub use facts::noise::HeirNoise;

@@ -91,6 +91,15 @@ pub(crate) enum HeirNumber {
     Open,
 }
 
+impl HeirNumber {
+    /// Leaves the number unchecked if a condition holds.
+    pub(crate) fn open_if(&mut self, is_open: bool) {
+        if is_open {
+            *self = HeirNumber::Open;
+        }
+    }
+}
+
 /// The level and the polynomials that HEIR writes on a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct HeirNumbers {
@@ -99,10 +108,18 @@ pub(crate) struct HeirNumbers {
 }
 
 impl HeirNumbers {
-    const FRESH: HeirNumbers =
-        HeirNumbers { level: HeirNumber::Fresh, dimension: HeirNumber::Fresh };
-    const SAME: HeirNumbers = HeirNumbers { level: HeirNumber::Same, dimension: HeirNumber::Same };
-    const OPEN: HeirNumbers = HeirNumbers { level: HeirNumber::Open, dimension: HeirNumber::Open };
+    pub(crate) const FRESH: HeirNumbers = HeirNumbers::both(HeirNumber::Fresh);
+    const SAME: HeirNumbers = HeirNumbers::both(HeirNumber::Same);
+    pub(crate) const OPEN: HeirNumbers = HeirNumbers::both(HeirNumber::Open);
+
+    const fn both(number: HeirNumber) -> Self {
+        Self { level: number, dimension: number }
+    }
+
+    /// Returns true if some number is not checked.
+    pub(crate) fn has_open(self) -> bool {
+        self.level == HeirNumber::Open || self.dimension == HeirNumber::Open
+    }
 
     /// The largest of both, number by number.
     fn max(self, other: HeirNumbers) -> HeirNumbers {
@@ -110,25 +127,6 @@ impl HeirNumbers {
             level: self.level.max(other.level),
             dimension: self.dimension.max(other.dimension),
         }
-    }
-}
-
-/// The numbers of a value that are not checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Unchecked {
-    /// The level is not checked.
-    pub level: bool,
-    /// The number of polynomials is not checked.
-    pub dimension: bool,
-}
-
-impl Unchecked {
-    /// No number is checked.
-    pub(crate) const ALL: Unchecked = Unchecked { level: true, dimension: true };
-
-    /// True if some number is not checked.
-    pub(crate) fn is_any(self) -> bool {
-        self.level || self.dimension
     }
 }
 
@@ -163,9 +161,7 @@ impl Ciphertext {
             _ => None,
         }
     }
-}
 
-impl Ciphertext {
     /// The polynomials, if it is a ciphertext.
     pub(crate) fn dimension(self) -> Option<Dimension> {
         match self {
@@ -173,9 +169,7 @@ impl Ciphertext {
             _ => None,
         }
     }
-}
 
-impl Ciphertext {
     /// The least upper bound of two.
     fn join(self, other: Ciphertext) -> Ciphertext {
         use Ciphertext::{Bottom, Encrypted, Plain, Unknown};
@@ -197,14 +191,6 @@ pub struct Fact {
     pub(crate) ciphertext: Ciphertext,
     /// The numbers that HEIR writes instead.
     pub(crate) written: HeirNumbers,
-}
-
-impl Fact {
-    /// The numbers that are not checked.
-    pub(crate) fn unchecked(self) -> Unchecked {
-        let HeirNumbers { level, dimension } = self.written;
-        Unchecked { level: level == HeirNumber::Open, dimension: dimension == HeirNumber::Open }
-    }
 }
 
 impl From<Ciphertext> for Fact {
@@ -252,7 +238,7 @@ impl Lattice for Fact {
 
 impl fmt::Display for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let not_checked = if self.unchecked().is_any() { ", not checked" } else { "" };
+        let not_checked = if self.written.has_open() { ", not checked" } else { "" };
         write!(f, "{}{not_checked}", self.ciphertext)
     }
 }
@@ -288,8 +274,8 @@ pub struct Ciphertexts {
     marks_secrets: Vec<bool>,
     /// Arguments that are not fresh ciphertexts.
     pub(crate) entries: FxHashMap<(Op, usize), Fact>,
-    /// Values whose uses disagree.
-    pub(crate) conflicts: FxHashMap<Value, Unchecked>,
+    /// Values whose uses disagree, with the numbers on which they do as [`HeirNumber::Open`].
+    pub(crate) conflicts: FxHashMap<Value, HeirNumbers>,
     types: Types,
     /// Calls of declarations: their results have the level of their operands, as in HEIR.
     declared: FxHashSet<Op>,
@@ -505,9 +491,7 @@ impl SparseForward for Ciphertexts {
         mut fact: Fact,
     ) -> Fact {
         if let Some(&conflict) = self.conflicts.get(&value) {
-            let open = |is_open| if is_open { HeirNumber::Open } else { HeirNumber::Fresh };
-            let (level, dimension) = (open(conflict.level), open(conflict.dimension));
-            fact.written = fact.written.max(HeirNumbers { level, dimension });
+            fact.written = fact.written.max(conflict);
         }
         if let Some((function, index)) = ir.entry_argument(value)
             && ir.op(function).kind == OpKind::FuncFunc
@@ -540,12 +524,8 @@ fn written(ir: &impl View, op: Op, result: Ciphertext, operands: &[Fact]) -> Hei
         let of = |is_fresh| if is_fresh { HeirNumber::Fresh } else { HeirNumber::Same };
         HeirNumbers { level: of(has_no_level), dimension: of(has_no_dimension) }
     };
-    if is_open(|it| it.written.level) {
-        out.level = HeirNumber::Open;
-    }
-    if !relinearizes && is_open(|it| it.written.dimension) {
-        out.dimension = HeirNumber::Open;
-    }
+    out.level.open_if(is_open(|it| it.written.level));
+    out.dimension.open_if(!relinearizes && is_open(|it| it.written.dimension));
     out
 }
 
@@ -682,10 +662,7 @@ impl Ciphertexts {
 /// The polynomials after an op, from the most of its operands.
 fn dimension_after(ir: &impl View, op: Op, operands: &[Ciphertext], most: Dimension) -> Dimension {
     let name = ir.op_name(op);
-    let of = |it: &Ciphertext| match it {
-        Ciphertext::Encrypted { dimension, .. } => Some(*dimension),
-        _ => None,
-    };
+    let of = |it: &Ciphertext| it.dimension();
     match rules::dimension(name) {
         Some(DimensionRule::Product) => {
             operands.iter().filter_map(of).reduce(Dimension::times).unwrap_or(most)

@@ -98,7 +98,7 @@ impl Quantities<'_> {
             used,
             is_unplaced,
             dimension: match dimension {
-                Dimension::Known(n) if !heir.unchecked(value).dimension => Some(n),
+                Dimension::Known(n) if !heir.is_dimension_unchecked(value) => Some(n),
                 _ => None,
             },
             scale: self.scales.and_then(|it| it.log2(value)),

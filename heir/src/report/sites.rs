@@ -638,7 +638,7 @@ fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
         heir.ciphertext(value),
         Ciphertext::Encrypted { dimension: Dimension::Known(2), .. }
     );
-    ir.defining_op(value).is_some() && is_two && !heir.unchecked(value).dimension
+    ir.defining_op(value).is_some() && is_two && !heir.is_dimension_unchecked(value)
 }
 
 /// Returns true if the noise of a value exceeds the budget of its level, and that of none of the

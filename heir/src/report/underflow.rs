@@ -33,7 +33,7 @@ pub(crate) fn runs_out(
     value: Value,
 ) -> bool {
     let over = |value: Value| match heir.ciphertext(value) {
-        _ if heir.unchecked(value).level => false,
+        _ if heir.is_level_unchecked(value) => false,
         Ciphertext::Encrypted { level, .. } => match level {
             Level::Used(n) => most(value).is_some_and(|most| n > most),
             Level::All => false,

@@ -30,7 +30,7 @@ pub struct UnequalLevels {
 /// Returns the levels used by a ciphertext, if it is one, and these are known and checked.
 fn used(ir: &Ir, heir: &Heir, value: Value) -> Option<u32> {
     let Ciphertext::Encrypted { level, .. } = heir.ciphertext(value) else { return None };
-    if heir.unchecked(value).level || level == Level::Invalid {
+    if heir.is_level_unchecked(value) || level == Level::Invalid {
         return None;
     }
     heir.number(ir, value, level)

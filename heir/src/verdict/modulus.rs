@@ -33,7 +33,7 @@ pub(crate) fn over(
     value: Value,
 ) -> Option<OverModulus> {
     if !matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
-        || heir.unchecked(value).level
+        || heir.is_level_unchecked(value)
     {
         return None;
     }

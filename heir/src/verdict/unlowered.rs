@@ -334,7 +334,7 @@ fn is_inner_end(ir: &Ir, op: Op) -> bool {
 /// Returns true if a value is a ciphertext whose facts are checked.
 fn is_encrypted(heir: &Heir, value: Value) -> bool {
     matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
-        && !heir.unchecked(value).is_any()
+        && !heir.written_as(value).has_open()
 }
 
 /// The level and the number of polynomials of a ciphertext, if they are known.
