@@ -5,6 +5,7 @@ pub(crate) mod ciphertext;
 pub(crate) mod clients;
 pub(crate) mod conflicts;
 pub(crate) mod estimate;
+pub(crate) mod fact;
 pub(crate) mod header;
 pub(crate) mod known;
 pub(crate) mod layers;

@@ -34,7 +34,7 @@ pub use annotations::scales::ScaleFault;
 pub use annotations::votes::{Mismatch, Resized};
 pub use facts::ciphertext::Ciphertexts;
 pub use facts::ciphertext::is_secret_argument;
-pub use facts::ciphertext::{Ciphertext, Dimension, Level};
+pub use facts::fact::{Ciphertext, Dimension, Level};
 pub use facts::known::Heir;
 pub use facts::layers::Solved;
 pub use facts::noise::HeirNoise;

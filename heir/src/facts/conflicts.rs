@@ -17,7 +17,7 @@
 use noisy_syntax::{Def, Ir, OpKind, Value};
 use rustc_hash::FxHashSet;
 
-use crate::facts::ciphertext::{Ciphertext, Dimension, HeirNumbers, Level};
+use crate::facts::fact::{Ciphertext, Dimension, HeirNumbers, Level};
 use crate::facts::loops;
 use crate::facts::plaintext::{self, Source};
 use crate::ops::rules;

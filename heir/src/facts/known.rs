@@ -5,9 +5,8 @@ use std::sync::{Arc, OnceLock};
 use noisy_syntax::{Def, Interner, Ir, Op, Type, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::{
-    Ciphertext, Ciphertexts, Dimension, Fact, HeirNumber, HeirNumbers, Level, Moved,
-};
+use crate::facts::ciphertext::{Ciphertexts, Moved};
+use crate::facts::fact::{Ciphertext, Dimension, Fact, HeirNumber, HeirNumbers, Level};
 use crate::facts::{changing_functions, clients, conflicts, plaintext};
 use crate::ops::placed::Placed;
 use crate::options::{Model, Options};

@@ -15,7 +15,7 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::facts::ciphertext::{Ciphertext, Dimension, HeirNumbers, Level};
+use crate::facts::fact::{Ciphertext, Dimension, HeirNumbers, Level};
 use crate::facts::loops;
 use crate::ops::rules;
 use crate::text::types;

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use noisy_syntax::{Attr, Def, Delta, Ir, Name, Op, OpKind, Region, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::facts::ciphertext::{Ciphertext, Level};
+use crate::facts::fact::{Ciphertext, Level};
 use crate::facts::header::Header;
 use crate::facts::known::{Heir, is_current};
 use crate::facts::{clients, conflicts, loops, plaintext};

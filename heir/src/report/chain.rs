@@ -3,7 +3,7 @@
 use noisy_syntax::{Def, Ir, Value};
 use rustc_hash::FxHashSet;
 
-use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
+use crate::facts::fact::{Ciphertext, Dimension, Level};
 use crate::facts::known::Heir;
 use crate::facts::value_range::Ranges;
 use crate::ops::rules;

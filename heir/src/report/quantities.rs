@@ -8,7 +8,7 @@ use std::fmt;
 
 use noisy_syntax::{Ir, Value};
 
-use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
+use crate::facts::fact::{Ciphertext, Dimension, Level};
 use crate::facts::known::Heir;
 use crate::facts::noise::HeirNoise;
 use crate::facts::scale::Scales;

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use crate::annotations::scales::{self, ScaleFault};
 use crate::annotations::unreadable::{self, Unreadable};
 use crate::annotations::votes::{Mismatch, Resized, Stage, Written};
-use crate::facts::ciphertext::{Ciphertext, Dimension};
+use crate::facts::fact::{Ciphertext, Dimension};
 use crate::facts::known::Heir;
 use crate::facts::noise::HeirNoise;
 use crate::facts::plaintext;

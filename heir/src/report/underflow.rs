@@ -6,7 +6,7 @@
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::{Ciphertext, Level};
+use crate::facts::fact::{Ciphertext, Level};
 use crate::facts::known::Heir;
 use crate::facts::loops;
 use crate::ops::rules;

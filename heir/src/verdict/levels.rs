@@ -6,7 +6,7 @@
 
 use noisy_syntax::{Ir, Op, Value};
 
-use crate::facts::ciphertext::{Ciphertext, Level};
+use crate::facts::fact::{Ciphertext, Level};
 use crate::facts::known::Heir;
 use crate::verdict::requirements::{self, Condition, Requirement};
 

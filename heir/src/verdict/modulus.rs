@@ -6,7 +6,7 @@
 
 use noisy_syntax::{Ir, Value};
 
-use crate::facts::ciphertext::Ciphertext;
+use crate::facts::fact::Ciphertext;
 use crate::facts::known::Heir;
 use crate::facts::scale::{Scales, modulus_bits};
 use crate::text::annotation;

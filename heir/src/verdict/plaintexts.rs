@@ -7,7 +7,7 @@
 
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
 
-use crate::facts::ciphertext::Ciphertext;
+use crate::facts::fact::Ciphertext;
 use crate::facts::known::Heir;
 use crate::facts::plaintext::is_init;
 

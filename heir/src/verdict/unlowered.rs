@@ -13,7 +13,7 @@ mod regions;
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
+use crate::facts::fact::{Ciphertext, Dimension, Level};
 use crate::facts::known::Heir;
 use crate::text::setting::Scheme;
 use crate::verdict::out_of_range;

@@ -1,0 +1,227 @@
+//! The facts about levels and polynomials of values, a lattice.
+
+use std::fmt;
+
+use noisy_dataflow::lattice::{Changed, Lattice};
+use noisy_dataflow::sparse::Domain;
+
+/// A level, counted from fresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// So many levels are used up.
+    Used(u32),
+    /// All levels of the module are used up, however many there are (`mgmt.level_reduce_min`).
+    All,
+    /// There is none: more levels are dropped than can be, or it would go on to grow round a loop.
+    Invalid,
+}
+
+/// The number of polynomials of a ciphertext.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dimension {
+    /// The default of 2: the result of an op of `linalg` that may multiply ciphertexts, which HEIR
+    /// does not count as a product. A product of such values is unknown.
+    Assumed,
+    /// So many.
+    Known(u32),
+    /// Not known, or without a bound.
+    Unknown,
+}
+
+impl Dimension {
+    pub(crate) fn times(self, other: Dimension) -> Dimension {
+        match (self, other) {
+            (Dimension::Known(a), Dimension::Known(b)) => {
+                Dimension::Known(a.saturating_add(b).saturating_sub(1).max(2))
+            }
+            _ => Dimension::Unknown,
+        }
+    }
+}
+
+/// The number that HEIR writes on a value, next to the one that follows from the ops. Paths that
+/// meet have the largest of their variants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum HeirNumber {
+    /// HEIR finds no number, and writes the number of a fresh ciphertext.
+    #[default]
+    Fresh,
+    /// HEIR writes the number that follows from the ops.
+    Same,
+    /// The number depends on the order in which HEIR visits ops, and is not checked.
+    Open,
+}
+
+impl HeirNumber {
+    /// Leaves the number unchecked if a condition holds.
+    pub(crate) fn open_if(&mut self, is_open: bool) {
+        if is_open {
+            *self = HeirNumber::Open;
+        }
+    }
+}
+
+/// The level and the polynomials that HEIR writes on a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct HeirNumbers {
+    pub(crate) level: HeirNumber,
+    pub(crate) dimension: HeirNumber,
+}
+
+impl HeirNumbers {
+    pub(crate) const FRESH: HeirNumbers = HeirNumbers::both(HeirNumber::Fresh);
+    pub(crate) const SAME: HeirNumbers = HeirNumbers::both(HeirNumber::Same);
+    pub(crate) const OPEN: HeirNumbers = HeirNumbers::both(HeirNumber::Open);
+
+    const fn both(number: HeirNumber) -> Self {
+        Self { level: number, dimension: number }
+    }
+
+    /// Returns true if some number is not checked.
+    pub(crate) fn has_open(self) -> bool {
+        self.level == HeirNumber::Open || self.dimension == HeirNumber::Open
+    }
+
+    /// The largest of both, number by number.
+    pub(crate) fn max(self, other: HeirNumbers) -> HeirNumbers {
+        HeirNumbers {
+            level: self.level.max(other.level),
+            dimension: self.dimension.max(other.dimension),
+        }
+    }
+}
+
+/// The kind of a value, with its numbers if it is a ciphertext.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ciphertext {
+    /// Nothing reaches it.
+    #[default]
+    Bottom,
+    /// No ciphertext goes into it.
+    Plain,
+    /// It is encrypted.
+    Encrypted {
+        /// Its level.
+        level: Level,
+        /// Its polynomials.
+        dimension: Dimension,
+    },
+    /// Not known.
+    Unknown,
+}
+
+impl Ciphertext {
+    /// A fresh ciphertext.
+    pub const FRESH: Ciphertext =
+        Ciphertext::Encrypted { level: Level::Used(0), dimension: Dimension::Known(2) };
+
+    /// The level, if it is a ciphertext.
+    pub(crate) fn level(self) -> Option<Level> {
+        match self {
+            Ciphertext::Encrypted { level, .. } => Some(level),
+            _ => None,
+        }
+    }
+
+    /// The polynomials, if it is a ciphertext.
+    pub(crate) fn dimension(self) -> Option<Dimension> {
+        match self {
+            Ciphertext::Encrypted { dimension, .. } => Some(dimension),
+            _ => None,
+        }
+    }
+
+    /// The least upper bound of two.
+    pub(crate) fn join(self, other: Ciphertext) -> Ciphertext {
+        use Ciphertext::{Bottom, Encrypted, Plain, Unknown};
+        match (self, other) {
+            (Bottom, it) | (it, Bottom) => it,
+            (Unknown, _) | (_, Unknown) => Unknown,
+            (Plain, it) | (it, Plain) => it,
+            (Encrypted { level: a, dimension: m }, Encrypted { level: b, dimension: n }) => {
+                Encrypted { level: a.max(b), dimension: m.max(n) }
+            }
+        }
+    }
+}
+
+/// The fact of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Fact {
+    /// The kind and the numbers of the value.
+    pub(crate) ciphertext: Ciphertext,
+    /// The numbers that HEIR writes instead.
+    pub(crate) written: HeirNumbers,
+}
+
+impl From<Ciphertext> for Fact {
+    fn from(ciphertext: Ciphertext) -> Self {
+        let written = match ciphertext {
+            Ciphertext::Bottom => HeirNumbers::default(),
+            _ => HeirNumbers::SAME,
+        };
+        Fact { ciphertext, written }
+    }
+}
+
+impl Domain for Fact {
+    fn unknown() -> Self {
+        Fact { ciphertext: Ciphertext::Unknown, written: HeirNumbers::OPEN }
+    }
+
+    fn widened(&self, next: Self) -> Self {
+        let ciphertext = match (self.ciphertext, next.ciphertext) {
+            (
+                Ciphertext::Encrypted { level: a, dimension: m },
+                Ciphertext::Encrypted { level: b, dimension: n },
+            ) => Ciphertext::Encrypted {
+                level: if a < b { Level::Invalid } else { b },
+                dimension: if m < n { Dimension::Unknown } else { n },
+            },
+            _ => next.ciphertext,
+        };
+        Fact { ciphertext, ..next }
+    }
+}
+
+impl Lattice for Fact {
+    fn bottom() -> Self {
+        Fact::default()
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        let before = *self;
+        self.ciphertext = before.ciphertext.join(other.ciphertext);
+        self.written = before.written.max(other.written);
+        Changed::when(*self != before)
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let not_checked = if self.written.has_open() { ", not checked" } else { "" };
+        write!(f, "{}{not_checked}", self.ciphertext)
+    }
+}
+
+impl fmt::Display for Ciphertext {
+    /// `level 3 dimension 2`, `plaintext`, `unknown` or `unreached`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (level, dimension) = match self {
+            Ciphertext::Bottom => return f.write_str("unreached"),
+            Ciphertext::Plain => return f.write_str("plaintext"),
+            Ciphertext::Unknown => return f.write_str("unknown"),
+            Ciphertext::Encrypted { level, dimension } => (level, dimension),
+        };
+        match level {
+            Level::Used(n) => write!(f, "level {n}")?,
+            Level::All => f.write_str("the last level")?,
+            Level::Invalid => f.write_str("no level")?,
+        }
+        match dimension {
+            Dimension::Assumed => f.write_str(" dimension 2 (assumed)"),
+            Dimension::Known(n) => write!(f, " dimension {n}"),
+            Dimension::Unknown => f.write_str(" dimension unknown"),
+        }
+    }
+}
