@@ -8,7 +8,7 @@ use crate::facts::known::Heir;
 use crate::facts::value_range::Ranges;
 use crate::ops::rules;
 use crate::real_range::RealRange;
-use crate::report::sites::made_of;
+use crate::report::origins::made_of;
 use noisy_dataflow::flow;
 
 /// Most steps of a chain in a report.

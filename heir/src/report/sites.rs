@@ -10,7 +10,6 @@ use std::sync::OnceLock;
 
 use noisy_syntax::{Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 
 use crate::annotations::scales::{self, ScaleFault};
 use crate::annotations::unreadable::{self, Unreadable};
@@ -23,6 +22,8 @@ use crate::facts::scale::Scales;
 use crate::facts::value_range::Ranges;
 use crate::ops::{catalogue, rules};
 use crate::options::Options;
+use crate::report::management::Management;
+use crate::report::origins::made_of;
 use crate::report::oversized::{self, OversizedOperand, Progress};
 use crate::report::underflow::{self, Recursion, Underflow, Varying};
 use crate::text::annotation;
@@ -36,7 +37,6 @@ use crate::verdict::scales::{self as verdict_scales, FirstOp, UnequalScales};
 use crate::verdict::types::remedy::{self, Remedy};
 use crate::verdict::types::{self, Mistyped, SchemeTypes, Target};
 use crate::verdict::unlowered::{self, Judge, Unlowered};
-use noisy_dataflow::flow;
 
 /// The inputs of the rules.
 #[derive(Clone, Copy, Debug)]
@@ -53,14 +53,6 @@ pub struct Sight<'a> {
     pub ranges: Option<Ranges<'a>>,
     /// The options of the user.
     pub options: Options,
-}
-
-/// The number of `mgmt` ops in a function.
-#[derive(Clone, Copy, Debug, Default)]
-struct Managed {
-    n: usize,
-    n_relinearizations: usize,
-    n_using_levels: usize,
 }
 
 /// The sets of ops to report.
@@ -98,9 +90,7 @@ pub struct Sites {
     /// Ends of generics among these: what they take depends on who uses what the generic gives.
     wide_ends: FxHashSet<Op>,
     oversized_operands: OnceLock<Vec<OversizedOperand>>,
-    /// `mgmt` ops with their functions, and by function.
-    managers: FxHashMap<Op, (Option<Op>, bool, bool)>,
-    managed: FxHashMap<Option<Op>, Managed>,
+    management: Management,
     written: Written,
     /// Ops with an annotation without a readable level, and those with another unreadable
     /// attribute.
@@ -166,12 +156,12 @@ impl Sites {
 
     /// Returns true if the program has `mgmt` ops.
     pub(crate) fn has_management(&self) -> bool {
-        !self.managers.is_empty()
+        !self.management.is_empty()
     }
 
     fn settle(&mut self, at: &Sight<'_>) {
-        let managed = &self.managed;
-        self.written.settle(at.ir, at.heir, &|it| stage(managed, it));
+        let management = &self.management;
+        self.written.settle(at.ir, at.heir, &|it| management.stage(it));
     }
 
     fn forget(&mut self, op: Op) {
@@ -198,10 +188,9 @@ impl Sites {
         ] {
             put(set, op, false);
         }
-        if self.wide.remove(&op) {
+        if self.management.forget(op) | self.wide.remove(&op) {
             self.oversized_operands = OnceLock::new();
         }
-        self.unmanage(op);
         self.written.forget(op);
     }
 
@@ -243,44 +232,14 @@ impl Sites {
     }
 
     fn note_wide(&mut self, ir: &Ir, heir: &Heir, op: Op) {
-        self.unmanage(op);
-        let name = ir.op_name(op);
-        if rules::manages(name) {
-            let (function, relinearizes) = (ir.function_of(op), name == "mgmt.relinearize");
-            let uses_levels = rules::uses_levels(name);
-            self.managers.insert(op, (function, relinearizes, uses_levels));
-            let here = self.managed.entry(function).or_default();
-            here.n += 1;
-            here.n_relinearizations += usize::from(relinearizes);
-            here.n_using_levels += usize::from(uses_levels);
-            let is_first = here.n == 1
-                || relinearizes && here.n_relinearizations == 1
-                || uses_levels && here.n_using_levels == 1;
-            if is_first {
-                self.oversized_operands = OnceLock::new();
-            }
-        }
+        let is_other_stage = self.management.note(ir, op);
         let is_wide = oversized::is_wide(ir, heir, op);
-        if put(&mut self.wide, op, is_wide) || is_wide {
+        if put(&mut self.wide, op, is_wide) || is_wide || is_other_stage {
             self.oversized_operands = OnceLock::new();
         }
-        let is_end = is_wide && name == "secret.yield";
+        let is_end = is_wide && ir.op_name(op) == "secret.yield";
         put(&mut self.wide_ends, op, is_end);
         put(&mut self.over_two, op, is_end || is_wide && oversized::is_over(ir, heir, op));
-    }
-
-    fn unmanage(&mut self, op: Op) {
-        let Some((function, relinearizes, uses_levels)) = self.managers.remove(&op) else { return };
-        let Some(here) = self.managed.get_mut(&function) else { return };
-        here.n -= 1;
-        here.n_relinearizations -= usize::from(relinearizes);
-        here.n_using_levels -= usize::from(uses_levels);
-        let was_last = here.n == 0
-            || relinearizes && here.n_relinearizations == 0
-            || uses_levels && here.n_using_levels == 0;
-        if was_last {
-            self.oversized_operands = OnceLock::new();
-        }
     }
 
     /// Relinearizations of two polynomials, in textual order.
@@ -545,7 +504,7 @@ impl Sites {
     }
 
     fn stage(&self, function: Option<Op>) -> Stage {
-        stage(&self.managed, function)
+        self.management.stage(function)
     }
 
     /// As [`Sites::resized`], of one op.
@@ -595,16 +554,6 @@ fn first_over_modulus(at: &Sight<'_>, value: Value) -> Option<OverModulus> {
     (!made_of(at.ir, value).iter().any(|&it| over(it).is_some())).then_some(found)
 }
 
-/// The progress of HEIR in a function.
-fn stage(managed: &FxHashMap<Option<Op>, Managed>, function: Option<Op>) -> Stage {
-    let here = managed.get(&function).copied().unwrap_or_default();
-    Stage {
-        is_managed: here.n > 0,
-        uses_levels: here.n_using_levels > 0,
-        is_relinearized: here.n_relinearizations > 0,
-    }
-}
-
 /// Puts an op into a set or takes it out; whether that changed the set.
 fn put(set: &mut FxHashSet<Op>, op: Op, is_in: bool) -> bool {
     if is_in { set.insert(op) } else { !set.is_empty() && set.remove(&op) }
@@ -646,41 +595,4 @@ fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
 fn is_first_over(ir: &Ir, noise: HeirNoise<'_>, value: Value) -> bool {
     noise.excess(value).is_some()
         && !made_of(ir, value).iter().any(|&it| noise.excess(it).is_some())
-}
-
-/// The values that a value is made of, each once.
-pub fn made_of(ir: &Ir, value: Value) -> SmallVec<[Value; 4]> {
-    let mut out: SmallVec<[Value; 4]> = SmallVec::new();
-    match ir.defining_op(value) {
-        Some(op) if ir.op(op).regions.is_empty() => {
-            out.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
-        }
-        _ => {}
-    }
-    out.extend(flow::feeders(ir, value).into_iter().map(|it| it.1));
-    out.sort_unstable();
-    out.dedup();
-    out
-}
-
-/// Returns true if the polynomials of a value follow from an op of `linalg`, which are unknown to
-/// HEIR: it does not look into ops with regions. *Cost.* The values that the value is computed
-/// from, up to a bound.
-pub fn stands_on_linalg(ir: &Ir, value: Value) -> bool {
-    const MOST: usize = 10_000;
-    let mut seen = FxHashSet::default();
-    let mut stack = vec![value];
-    while let Some(value) = stack.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        let name = ir.defining_op(value).map_or("", |it| ir.op_name(it));
-        if name.starts_with("linalg.") || seen.len() > MOST {
-            return true;
-        }
-        if rules::dimension(name) != Some(rules::DimensionRule::Relinearize) {
-            stack.extend(made_of(ir, value));
-        }
-    }
-    false
 }
