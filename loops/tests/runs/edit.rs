@@ -1,20 +1,13 @@
 //! Edits of the text: copied names are valid names.
 
 use noisy_loops::edit::names::fresh;
-use noisy_loops::edit::{Edit, Options, offers};
-use noisy_syntax::{OpKind, Source};
+use noisy_loops::edit::{Options, offers};
+use noisy_syntax::{OpKind, Source, TextEdit};
 
 /// Returns a text after edits, which do not overlap.
-fn edited(text: &str, edits: &[Edit]) -> String {
-    let mut edits: Vec<_> = edits.iter().collect();
-    edits.sort_by_key(|it| (it.range.start, it.range.end));
-    let (mut out, mut at) = (String::new(), 0);
-    for it in edits {
-        out += &text[at..it.range.start];
-        out += &it.text;
-        at = it.range.end;
-    }
-    out + &text[at..]
+fn edited(text: &str, edits: &[TextEdit]) -> String {
+    let edits = TextEdit::in_order(edits.to_vec()).expect("they do not overlap");
+    TextEdit::apply_all(&edits, text)
 }
 
 /// Returns the transformations of the loops of a text, with their results.

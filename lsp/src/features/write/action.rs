@@ -5,11 +5,12 @@
 use std::ops::Range;
 
 use noisy_analyses::{Applicability, Diagnostic, Document, Fix, Repair, Severity, checks};
+use noisy_loops::edit::Offer;
 use noisy_settings::Loops;
 use serde::{Deserialize, Serialize};
 
 use crate::features::find::cursor;
-use crate::features::nest::{self, LoopAction};
+use crate::features::nest;
 use crate::features::write::refactor::{self, Refactoring};
 
 /// The diagnostics that are repaired.
@@ -56,7 +57,7 @@ pub(crate) enum Action {
     /// Change the text but not its computation.
     Refactor(Refactoring),
     /// Transform a loop.
-    Loop(LoopAction),
+    Loop(Offer),
     /// Find the best order for the nest whose outermost loop starts at this offset; see
     /// [`nest::best_schedule`].
     Schedule(usize),
