@@ -25,13 +25,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::calls::Calls;
 use super::extract::{Objective, UNIT, Weights};
-use super::layout::{self, Names};
+use super::layout;
 use super::verify::{count_ops, reread};
 use super::{
     FixError, Fixed, FunctionGroup, FunctionOutcome, Options, Outcome, Price, Standing, Verdict,
     Watch,
 };
 use crate::program::Program;
+use crate::program::fresh_names::FreshNames;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 use noisy_dataflow::flow;
 use noisy_heir::{Crossing, Drop, Heir, Placed, Question};
@@ -432,7 +433,7 @@ fn infeasible(program: &Program, question: &Question, placed: Placed, it: Infeas
 /// is.
 fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Vec<TextEdit> {
     let ir = program.ir();
-    let mut names = Names::of(ir);
+    let mut names = FreshNames::of(ir);
     let mut spots: Vec<&InsertedOp> = answers.iter().flat_map(|it| &it.spots).collect();
     // Several ops at one place follow the order of their definitions.
     spots.sort_by_cached_key(|it| {

@@ -77,7 +77,7 @@ pub(super) fn inserted(
         lines.push(new.text(&name, &operand, &ty, is_generic));
         operand = name;
     }
-    let mut edits = vec![in_front(program, op, &lines)];
+    let mut edits = vec![program.source().in_front_of(op, &lines)];
     for it in ir.op(op).operands.iter().filter(|it| it.value == Some(value)) {
         edits.push(TextEdit { range: ir.absolute(op, it.span), text: operand.clone() });
     }
@@ -89,16 +89,4 @@ pub(super) fn n_adjusted(ir: &Ir) -> usize {
     let mut n = 0;
     ir.walk(ir.root(), &mut |op| n += usize::from(ir.op_name(op) == "mgmt.adjust_scale"));
     n + 1000
-}
-
-/// The edit that puts lines before an op, in its indentation.
-pub(super) fn in_front(program: &Program, op: Op, lines: &[String]) -> TextEdit {
-    let at = program.ir().range(op).start;
-    let end = if program.source().is_first_on_line(at) {
-        format!("\n{}", program.source().indentation(at))
-    } else {
-        " ".to_owned()
-    };
-    let text: String = lines.iter().flat_map(|it| [it.as_str(), &end]).collect();
-    TextEdit { range: at..at, text }
 }
