@@ -31,6 +31,7 @@ use super::{
     FixError, Fixed, FunctionGroup, FunctionOutcome, Options, Outcome, Price, Standing, Verdict,
     Watch,
 };
+use crate::checks::heir::operands::insertion::NewOp;
 use crate::program::Program;
 use crate::program::fresh_names::FreshNames;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
@@ -446,17 +447,12 @@ fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Ve
     for &InsertedOp { value, drops, ref uses } in spots {
         let name = format!("%{}", layout::fresh_name(ir, value, &mut names));
         let (operand, ty) = (ir.value_text(value), ir.interner.type_text(type_of(ir, value)));
-        let op = stage.op();
-        let dict = annotation(program, heir, value, stage, drops)
-            .map_or(String::new(), |it| format!(" {{{it}}}"));
-        // HEIR reads properties in the generic form only, from 2026.10.1 on.
-        let properties = drops.map(|it| format!(" <{{levelToDrop = {it} : i64}}>"));
-        let line = if properties.is_some() || layout::definition_is_generic(ir, value) {
-            let properties = properties.unwrap_or_default();
-            format!("{name} = \"{op}\"({operand}){properties}{dict} : ({ty}) -> {ty}")
-        } else {
-            format!("{name} = {op} {operand}{dict} : {ty}")
+        let op = NewOp {
+            name: stage.op(),
+            properties: drops.map(|it| format!("levelToDrop = {it} : i64")),
+            attributes: annotation(program, heir, value, stage, drops),
         };
+        let line = op.text(&name, &operand, &ty, layout::definition_is_generic(ir, value));
         edits.push(layout::insertion(program, value, &line));
         for &(user, index) in uses {
             let range = ir.absolute(user, ir.op(user).operands[index as usize].span);

@@ -31,12 +31,12 @@ impl NewNames {
 
 /// A new op.
 #[derive(Debug)]
-pub(super) struct NewOp {
-    pub(super) name: &'static str,
+pub(crate) struct NewOp {
+    pub(crate) name: &'static str,
     /// Its properties. HEIR reads them in the generic form only, from 2026.10.1 on.
-    pub(super) properties: Option<String>,
+    pub(crate) properties: Option<String>,
     /// Its other attributes.
-    pub(super) attributes: Option<String>,
+    pub(crate) attributes: Option<String>,
 }
 
 impl NewOp {
@@ -46,7 +46,7 @@ impl NewOp {
     }
 
     /// The text of the op.
-    fn text(&self, result: &str, operand: &str, ty: &str, is_generic: bool) -> String {
+    pub(crate) fn text(&self, result: &str, operand: &str, ty: &str, is_generic: bool) -> String {
         let Self { name, properties, attributes } = self;
         let dict = attributes.as_ref().map_or(String::new(), |it| format!(" {{{it}}}"));
         match properties {

@@ -1,7 +1,7 @@
 //! Operands that HEIR's lowering refuses, or that go wrong when the program runs.
 
 pub(in crate::checks) mod ciphertext_types;
-mod insertion;
+pub(crate) mod insertion;
 pub(in crate::checks) mod not_lowered;
 pub(in crate::checks) mod out_of_range;
 mod retyping;
