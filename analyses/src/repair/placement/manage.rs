@@ -27,17 +27,14 @@ use self::calls::Calls;
 use super::extract::{Objective, UNIT, Weights};
 use super::layout;
 use super::verify::{count_ops, reread};
-use super::{
-    FixError, Fixed, FunctionGroup, FunctionOutcome, Options, Outcome, Price, Standing, Verdict,
-    Watch,
-};
+use super::{FixError, Fixed, FunctionGroup, FunctionOutcome, Options, Outcome, Verdict};
 use crate::checks::heir::operands::insertion::NewOp;
 use crate::program::Program;
 use crate::program::fresh_names::FreshNames;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 use noisy_dataflow::flow;
 use noisy_heir::{Crossing, Drop, Heir, Placed, Question};
-use noisy_placement::{Infeasible, Limits, Placement, Progress, Site, Why, place_with};
+use noisy_placement::{Infeasible, Limits, Placement, Site, Why};
 
 /// The most times that loops are pinned, and the question is asked again.
 const MOST_PINNINGS: usize = 64;
@@ -81,12 +78,8 @@ struct InsertedOp {
 
 /// The ops placed in a function.
 struct Answer {
-    function: Op,
+    group: FunctionGroup,
     spots: Vec<InsertedOp>,
-    cost: u64,
-    lower_bound: u64,
-    disjoint_cores: usize,
-    certified: u64,
 }
 
 /// Finds places for an op in some functions and writes them as edits.
@@ -200,8 +193,8 @@ fn insert(
         let verdict = match answer {
             Ok(None) => Verdict::Legal,
             Ok(Some(it)) => {
-                let (inserted, cost, lower_bound) = (it.spots.len(), it.cost, it.lower_bound);
-                let group = answers.len();
+                let FunctionGroup { cost, lower_bound, .. } = it.group;
+                let (inserted, group) = (it.spots.len(), answers.len());
                 answers.push(it);
                 Verdict::Fixed(Fixed { inserted, removed: 0, cost, lower_bound, unit: UNIT, group })
             }
@@ -209,18 +202,7 @@ fn insert(
         };
         outcome.functions.push(FunctionOutcome { function, name, verdict });
     }
-    outcome.groups = answers
-        .iter()
-        .map(|it| FunctionGroup {
-            functions: vec![it.function],
-            cost: it.cost,
-            lower_bound: it.lower_bound,
-            unit: UNIT,
-            disjoint_cores: it.disjoint_cores,
-            certified: it.certified,
-            proof: None,
-        })
-        .collect();
+    outcome.groups = answers.iter().map(|it| it.group.clone()).collect();
     if answers.is_empty() {
         return Ok(outcome);
     }
@@ -279,16 +261,6 @@ fn answer(
     if is_legal && question.varying(&nothing).is_empty() {
         return Ok(None);
     }
-    let mut tell = |it: &Progress| {
-        if let Some(Watch(tell)) = &options.watch {
-            tell(Standing {
-                function: program.function_name(function),
-                phase: it.phase,
-                price: Price { units: it.cost, unit: UNIT },
-                least_price: Price { units: it.lower_bound, unit: UNIT },
-            });
-        }
-    };
     // The bound of the first problem holds for all stricter ones. Its answer holds if levels are
     // dropped.
     let mut least: Option<u64> = None;
@@ -299,16 +271,13 @@ fn answer(
         // Degrees are a minimum cut, which cuts prove: a sweep over many sites would only delay
         // them.
         limits.steps.frontier_dp &= placed != Placed::Relinearize || question.spots.len() <= SWEPT;
-        let placement = match &options.cache {
-            Some(cache) => cache.place_with(&question.instance, &limits, &mut tell),
-            None => place_with(&question.instance, &limits, &mut tell),
-        };
-        let placement = match placement {
+        let problem = (&question.instance, UNIT);
+        let placement = match options.place(program, function, problem, true, &limits) {
             Ok(it) => it,
             Err(_) if dropping.is_some() => break,
             Err(it) => return Err(infeasible(program, &question, placed, it)),
         };
-        if dropping.as_ref().is_some_and(|it| placement.cost > it.cost) {
+        if dropping.as_ref().is_some_and(|it| placement.cost > it.group.cost) {
             break;
         }
         let mut chosen = nothing.clone();
@@ -364,8 +333,7 @@ fn drops(
         return Ok(None);
     }
     let cost = UNIT * spots.len() as u64;
-    let (lower_bound, certified) = (cost, cost);
-    Ok(Some(Answer { function, spots, cost, lower_bound, disjoint_cores: 0, certified }))
+    Ok(Some(Answer { spots, group: group_of(function, cost, cost) }))
 }
 
 impl Answer {
@@ -384,14 +352,25 @@ impl Answer {
             let value = question.spots[it.0 as usize];
             InsertedOp { value, drops: None, uses: ir.value(value).uses.to_vec() }
         };
-        Answer {
-            function,
-            spots: placement.sites.iter().map(spot).collect(),
-            cost: placement.cost,
-            lower_bound,
+        let group = FunctionGroup {
             disjoint_cores: placement.certificate.disjoint().len(),
             certified: placement.certificate.bound().min(lower_bound),
-        }
+            ..group_of(function, placement.cost, lower_bound)
+        };
+        Answer { spots: placement.sites.iter().map(spot).collect(), group }
+    }
+}
+
+/// The group of a function with a proven bound.
+fn group_of(function: Op, cost: u64, lower_bound: u64) -> FunctionGroup {
+    FunctionGroup {
+        functions: vec![function],
+        cost,
+        lower_bound,
+        unit: UNIT,
+        disjoint_cores: 0,
+        certified: lower_bound,
+        proof: None,
     }
 }
 
@@ -513,7 +492,7 @@ fn verify(
     let Some(heir) = after.heir() else {
         return unverified("the edited text is not a HEIR program".to_owned());
     };
-    let fixed: FxHashSet<Op> = answers.iter().map(|it| it.function).collect();
+    let fixed: FxHashSet<Op> = answers.iter().flat_map(|it| it.group.functions.clone()).collect();
     let answered = old.iter().zip(&new).filter(|it| fixed.contains(it.0));
     let answered: Vec<Op> = answered.map(|it| *it.1).collect();
     let placed = stage.asked();
