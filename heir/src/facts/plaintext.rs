@@ -228,8 +228,8 @@ pub(crate) fn written_dimension(
 /// Says of a value what is wanted of it by itself.
 pub(crate) type Source<'a> = &'a mut dyn FnMut(Value) -> Direct;
 
-/// Leaves the numbers of a ciphertext open that are smaller than those for which a plaintext is encoded
-/// that becomes it, where branches meet or a loop starts.
+/// Leaves the numbers of a ciphertext open that are smaller than those for which a plaintext is
+/// encoded that becomes it, where branches meet or a loop starts.
 pub(crate) fn raised(
     ir: &Ir,
     fed: Value,
