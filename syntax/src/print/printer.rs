@@ -251,13 +251,7 @@ impl<'a> Printer<'a> {
 
     /// The sizes of the `N` segments of the operands, if they add up to all operands.
     pub(crate) fn segment_sizes<const N: usize>(&self) -> Fits<[usize; N]> {
-        let sizes = self.ints("operandSegmentSizes")?;
-        let sizes: Vec<usize> = sizes
-            .into_iter()
-            .map(|it| usize::try_from(it).map_err(|_| Unfit))
-            .collect::<Fits<_>>()?;
-        let total = sizes.iter().fold(0usize, |n, it| n.saturating_add(*it));
-        fits(total == self.ir.op(self.op_id()).operands.len())?;
+        let sizes = self.ir.segment_sizes(self.op_id()).ok_or(Unfit)?;
         sizes.try_into().map_err(|_| Unfit)
     }
 
