@@ -107,14 +107,7 @@ pub(in crate::dialect) const CAST: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
     result_names: ResultNames::OfOp,
     rules: Rules { types: &[|it, op| it.cast_of_buffer(op)], ..Rules::NONE },
-    syntax: &[
-        Operands(1),
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operands, "to"),
     ..OpSpec::PURE
 };
 
@@ -165,15 +158,7 @@ pub(in crate::dialect) const SUBVIEW: OpSpec = OpSpec {
         types: &[|it, op| it.slice(op), |it, op| it.same_elements_and_space(op)],
         ..Rules::NONE
     },
-    syntax: &[
-        Operands(1),
-        SUBVIEW_LISTS,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operand(0)),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operand(0), "to", SUBVIEW_LISTS),
     ..OpSpec::PURE
 };
 
@@ -181,15 +166,7 @@ pub(in crate::dialect) const REINTERPRET_CAST: OpSpec = OpSpec {
     name: "memref.reinterpret_cast",
     doc: "Views a buffer with other offsets, sizes and strides.",
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
-    syntax: &[
-        Operands(1),
-        REINTERPRET_CAST_LISTS,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operand(0)),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operand(0), "to", REINTERPRET_CAST_LISTS),
     ..SUBVIEW
 };
 
@@ -208,15 +185,7 @@ pub(in crate::dialect) const COLLAPSE_SHAPE: OpSpec = OpSpec {
         ],
         ..Rules::NONE
     },
-    syntax: &[
-        Operands(1),
-        REASSOCIATION,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operand(0)),
-        Word("into"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operand(0), "into", REASSOCIATION),
     ..OpSpec::PURE
 };
 
@@ -236,16 +205,7 @@ pub(in crate::dialect) const EXPAND_SHAPE: OpSpec = OpSpec {
         ],
         ..Rules::NONE
     },
-    syntax: &[
-        Operands(1),
-        REASSOCIATION,
-        OUTPUT_SHAPE,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operand(0)),
-        Word("into"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operand(0), "into", REASSOCIATION, OUTPUT_SHAPE),
     ..COLLAPSE_SHAPE
 };
 
@@ -364,15 +324,7 @@ pub(in crate::dialect) const TRANSPOSE: OpSpec = OpSpec {
     attrs: &[AttrSpec::required("permutation", AttrClass::Map)],
     result_names: ResultNames::OfOp,
     rules: Rules { types: &[|it, op| it.transposed_buffer(op)], ..Rules::NONE },
-    syntax: &[
-        Operands(1),
-        PERMUTATION,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operands, "to", PERMUTATION),
     ..OpSpec::PURE
 };
 
@@ -384,18 +336,14 @@ pub(in crate::dialect) const VIEW: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
     result_names: ResultNames::OfOp,
     rules: Rules { types: &[|it, op| it.viewed_buffer(op)], ..Rules::NONE },
-    syntax: &[
-        Operands(1),
+    syntax: converted!(
+        Bind::Operand(0),
+        "to",
         Token(TokenKind::LSquare),
         Operand(Type::INDEX),
         Token(TokenKind::RSquare),
-        Indices,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operand(0)),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+        Indices
+    ),
     ..OpSpec::PURE
 };
 
