@@ -54,7 +54,7 @@ pub(in crate::dialect) const CONSTANT: OpSpec = OpSpec {
     results: Count::exactly(1),
     attrs: &[AttrSpec::required("value", AttrClass::Typed)],
     result_names: ResultNames::ConstantValue,
-    rules: Rules { types: &[|it, op| it.constant(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.constant(op)]),
     syntax: &[AttrDict, CONSTANT_VALUE],
     ..OpSpec::PURE
 };
@@ -253,7 +253,7 @@ pub(in crate::dialect) const CMPI: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::BoolLike]).agree(Agreement::Compared),
     attrs: &[AttrSpec::required("predicate", AttrClass::I64)],
-    rules: Rules { types: &[|it, op| it.case_below(op, "predicate", 10)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.case_below(op, "predicate", 10)]),
     syntax: &[CMPI_PREDICATE, COMMA, Operands(2), AttrDict, COLON, TypeOf(Bind::Compared)],
     ..OpSpec::PURE
 };
@@ -266,7 +266,7 @@ pub(in crate::dialect) const CMPF: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::BoolLike])
         .agree(Agreement::Compared),
     attrs: &[FASTMATH_FLAGS, AttrSpec::required("predicate", AttrClass::I64)],
-    rules: Rules { types: &[|it, op| it.case_below(op, "predicate", 16)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.case_below(op, "predicate", 16)]),
     syntax: &[
         CMPF_PREDICATE,
         COMMA,
@@ -284,7 +284,7 @@ pub(in crate::dialect) const SELECT: OpSpec = OpSpec {
     doc: "Returns the second operand if the condition is true, otherwise the third.",
     operands: Count::exactly(3),
     results: Count::exactly(1),
-    rules: Rules { types: &[|it, op| it.select(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.select(op)]),
     syntax: &[Operands(3), AttrDict, COLON, SELECT_TYPES],
     ..OpSpec::PURE
 };
@@ -377,7 +377,7 @@ pub(in crate::dialect) const INDEX_CAST: OpSpec = OpSpec {
     doc: "Converts between `index` and integers, with sign extension.",
     types: TypeRule::new(&[TypeClass::IndexCast], &[TypeClass::IndexCast])
         .agree(Agreement::Cast(WidthChange::Any)),
-    rules: Rules { types: &[|it, op| it.index_cast(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.index_cast(op)]),
     ..CAST
 };
 
@@ -460,7 +460,7 @@ pub(in crate::dialect) const SUBUI_EXTENDED: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(2),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::BoolLike]),
-    rules: Rules { types: &[|it, op| it.carry(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.carry(op)]),
     syntax: &[
         Operands(2),
         AttrDict,
