@@ -1,10 +1,10 @@
-//! Measures how long all analyses of a program of HEIR take: from scratch, and after an edit until
-//! the diagnostics, and until the hints of 60 lines, are known: `cargo run --release -p
-//! noisy-analyses --example keystroke -- FILE [--slow]`, with a file that has one op on each line.
+//! Measures the time of all analyses of a HEIR program: from scratch, and from an edit to the
+//! diagnostics and to the hints of 60 lines: `cargo run --release -p noisy-analyses --example
+//! keystroke -- FILE [--slow]`. The file has one op on each line.
 //!
-//! First, edits of several kinds are made and undone on lines all over the file. Then single bytes
-//! of the lines that open a region or call a function are removed and typed again. Prints medians
-//! and 99th percentiles, and for the single bytes also the slowest edit with the typed text.
+//! First, edits of several kinds are made and undone on lines across the file. Then single bytes of
+//! lines that open a region or call a function are removed and typed again. Prints medians and 99th
+//! percentiles, and for single bytes also the slowest edit with the typed text.
 
 use std::ops::Range;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use noisy_analyses::Document;
 
 const ROUNDS: usize = 100;
 
-/// The median and the 99th percentile.
+/// Returns the median and the 99th percentile.
 fn summary(mut times: Vec<Duration>) -> String {
     times.sort();
     let at = |share: usize| times.get((times.len() - 1) * share / 100);
@@ -24,10 +24,10 @@ fn summary(mut times: Vec<Duration>) -> String {
     }
 }
 
-/// An edit of a line; `None` if the line is not of a kind that it applies to.
+/// An edit of a line; `None` if it does not apply to the line.
 type Edit = fn(&str) -> Option<(Range<usize>, String)>;
 
-/// Edits of a line as people make them, with their names.
+/// Typical edits of a line, with their names.
 const EDITS: [(&str, Edit); 4] = [
     ("a space", |_| Some((0..0, " ".into()))),
     ("another op", |line| {
@@ -46,15 +46,16 @@ const EDITS: [(&str, Edit); 4] = [
     }),
 ];
 
-/// Words in the lines whose bytes are removed and typed again.
+/// Texts that identify the lines whose bytes are removed and typed again.
 const HEADERS: [&str; 6] =
     ["module attributes", "func.func ", "secret.generic", "^body", " call @", ".for "];
 
-/// Maximum number of lines for each word, and of bytes in a line.
+/// Maximum number of lines for each text of [`HEADERS`].
 const MOST_LINES: usize = 4;
+/// Maximum number of bytes in a line that are removed.
 const MOST_BYTES: usize = 60;
 
-/// Removes bytes of the first lines with each word, and types them again.
+/// Removes bytes of the first lines with each text of [`HEADERS`], and types them again.
 fn type_headers(document: &mut Document, text: &str, starts: &[usize]) {
     for word in HEADERS {
         let mut times: Vec<(Duration, String)> = Vec::new();

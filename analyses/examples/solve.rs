@@ -1,5 +1,5 @@
-//! Measures the time of the analyses from scratch, beside `mlir-opt --sccp` on the same file (parse
-//! and pass), in one run: `cargo run --release -p noisy-analyses --example solve -- FILE
+//! Measures the time of the analyses from scratch, and that of `mlir-opt --sccp` on the same file
+//! (parser and pass) for comparison: `cargo run --release -p noisy-analyses --example solve -- FILE
 //! [MLIR_OPT]`.
 
 use std::process::{Command, ExitCode, Stdio};

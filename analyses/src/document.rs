@@ -1,7 +1,7 @@
 //! A text with its program, facts and diagnostics.
 //!
-//! *Law.* After any edits, facts and diagnostics equal those of a document made from the text anew.
-//! *Cost.* An edit costs in proportion to its change, the diagnostics in proportion to their
+//! *Law.* After any edits, facts and diagnostics equal those of a new document with the same text.
+//! *Cost.* The cost of an edit is proportional to its change, the cost of diagnostics to their
 //! number.
 
 use std::ops::{Deref, Range};
@@ -19,16 +19,16 @@ use noisy_heir::{Heir, Quantities};
 
 /// A document: a [`Program`] and its diagnostics, always those of the current text.
 ///
-/// Whatever reads a program reads a document too.
+/// It dereferences to its program.
 #[derive(Debug)]
 pub struct Document {
     program: Program,
     index: Index,
 }
 
-/// Edits that write more than one byte in this many of the text cost more than reading it again.
+/// Reparsing is cheaper than edits that touch more than one n-th of the bytes of the text.
 const REREAD_FRACTION: usize = 4;
-/// More edits than this may also cost more: much of the program may depend on each.
+/// Maximum number of edits that are applied in place: each may change the facts of many ops.
 const MAX_IN_PLACE: usize = 16;
 
 impl Deref for Document {
@@ -41,30 +41,29 @@ impl Deref for Document {
 }
 
 impl Document {
-    /// Reads and analyzes a text under the built-in model.
+    /// Parses and analyzes a text with the built-in noise model.
     pub fn new(text: &str) -> Self {
         Self::with_model(text, NoiseModel::tutorial())
     }
 
-    /// Reads and analyzes a text.
+    /// Parses and analyzes a text.
     pub fn with_model(text: &str, model: impl Into<Arc<NoiseModel>>) -> Self {
         Self::of(Program::with_model(text, model.into()))
     }
 
-    /// Reads and analyzes texts, each under its own model. Small texts are read faster together
-    /// than one by one, since the caches of the processor keep the code of a step from one text to
-    /// the next.
+    /// Parses and analyzes texts, each with its own noise model. For small texts this is faster
+    /// than one by one: the code of each step stays in the caches of the processor.
     pub fn all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
         Program::all(texts, models).into_iter().map(Self::of).collect()
     }
 
-    /// The diagnostics of a program that is analyzed already.
+    /// Creates the document of an analyzed program.
     pub fn of(program: Program) -> Self {
         let index = Index::new(&program);
         Self { program, index }
     }
 
-    /// Replaces a range of bytes, which must lie on character boundaries within the text.
+    /// Replaces a range of bytes, whose ends must be character boundaries of the text.
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
         let delta = self.program.edit(range.clone(), text);
         self.index.update(self.program.source(), &delta, &range, text.len());
@@ -81,25 +80,26 @@ impl Document {
         explain::derivation(self, value, &mut Saturation::default())
     }
 
-    /// Describes the range of an integer in words, if it is more than its type says and no
-    /// constant.
+    /// Describes the range of an integer in words; `None` for a constant, and for a range that is
+    /// not smaller than that of its type.
     pub fn integer_in_words(&self, value: Value) -> Option<String> {
         explain::integer_in_words(self, value)
     }
 
-    /// The ciphertexts of a program of HEIR's. Costs nothing for other programs.
+    /// Returns the facts about the ciphertexts of a HEIR program; `None`, at no cost, for other
+    /// programs.
     pub fn ciphertexts(&self) -> Option<(&Heir, Quantities<'_>)> {
         let heir = self.index.heir_of(&self.program)?;
         Some((heir, self.program.quantities()?))
     }
 
-    /// Returns true if the text is a program of HEIR's.
+    /// Returns true if the text is a HEIR program.
     pub fn is_of_heir(&self) -> bool {
         self.index.is_of_heir()
     }
 
-    /// Makes a few edits, which are in order. Returns false and changes nothing if reading the text
-    /// again may cost less.
+    /// Applies a few edits, sorted by position. Returns false and changes nothing if reparsing the
+    /// text may be cheaper.
     pub(crate) fn edit_few(&mut self, edits: &[TextEdit]) -> bool {
         let n_written: usize = edits.iter().map(|it| it.range.len() + it.text.len()).sum();
         let n_bytes = self.source().text().len_bytes();
@@ -112,27 +112,27 @@ impl Document {
         true
     }
 
-    /// The program, and the ops that the checks look at.
+    /// Returns the program and the index of the ops that checks visit.
     pub(crate) fn parts(&self) -> (&Program, &Index) {
         (&self.program, &self.index)
     }
 
-    /// The document of a program whose index is known.
+    /// Creates the document of a program with an existing index.
     pub(crate) fn with_index(program: Program, index: Index) -> Self {
         Self { program, index }
     }
 
-    /// Everything there is to say, in textual order, but by checks that are off by default.
+    /// Returns all diagnostics in textual order, except those of checks that are off by default.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.diagnostics_with(&[])
     }
 
-    /// As [`Document::diagnostics`], with those of some codes that are off by default.
+    /// Like [`Document::diagnostics`], with the checks in `also` that are off by default.
     pub fn diagnostics_with(&self, also: &[&str]) -> Vec<Diagnostic> {
         self.found(also, checks::Detail::Full)
     }
 
-    /// As [`Document::diagnostics_with`]; explanations of noise may be left out.
+    /// Like [`Document::diagnostics_with`], but may omit explanations of noise.
     pub fn diagnostics_in_brief(&self, also: &[&str]) -> Vec<Diagnostic> {
         self.found(also, checks::Detail::Brief)
     }
@@ -150,14 +150,14 @@ impl Document {
             let key = |it: &Diagnostic| (it.range.start, it.range.end, it.category, it.code);
             key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
         };
-        // Sorting would take memory for half of them, and mostly they are sorted.
+        // Usually they are sorted already, and sorting would allocate memory for half of them.
         if !out.is_sorted_by(|a, b| in_order(a, b).is_le()) {
             out.sort_by(in_order);
         }
         out
     }
 
-    /// The document after some edits, which are in order, read and analyzed anew.
+    /// Returns the document after edits sorted by position, parsed and analyzed from scratch.
     #[must_use]
     pub fn after(&self, edits: &[TextEdit]) -> Self {
         let text = TextEdit::apply_all(edits, &self.source().text().to_string());

@@ -1,5 +1,5 @@
-//! Printers of facts: every value with every fact, control flow as a graph, and the visits of the
-//! solver. The output depends on the text alone, in its order.
+//! Printers of facts: the facts of all values, the control flow as a graph, and the visits of the
+//! solver. The output is deterministic and in textual order.
 
 pub mod rows;
 mod visits;
@@ -14,8 +14,8 @@ use noisy_integers::constant::Constant;
 
 pub use visits::{recording, trace};
 
-/// Every op with the facts of its results, every block with those of its arguments and its
-/// reachability, every loop with its trip count.
+/// Prints every op with the facts of its results, every block with its reachability and the facts
+/// of its arguments, and every loop with its trip count.
 pub fn facts(document: &Document) -> String {
     let mut out = String::new();
     let ir = document.ir();
@@ -110,7 +110,7 @@ fn block_name(ir: &Ir, block: Block) -> String {
     }
 }
 
-/// The blocks of every function as a graph in DOT; unreachable ones are dashed.
+/// Prints the blocks of every function as a graph in DOT; unreachable blocks are dashed.
 pub fn cfg(document: &Document) -> String {
     let ir = document.ir();
     let mut out = String::from("digraph cfg {\n  node [shape=box, fontname=monospace];\n");
@@ -219,7 +219,7 @@ func.func @f() -> i32 {
         .assert_eq(&facts(&Document::new(COMBINED)));
     }
 
-    /// The same, all in the generic form.
+    /// The same program in the generic form.
     const GENERIC: &str = r#"
 "func.func"() <{function_type = () -> i32, sym_name = "f"}> ({
   %x0 = "arith.constant"() <{value = 1 : i32}> : () -> i32

@@ -1,5 +1,5 @@
-//! Explanations: the chain of ops that a number comes from, facts in words, and the cost of all ops
-//! of a function.
+//! Explanations: the chain of ops from which the noise of a value comes, facts in words, and the
+//! run-time cost of a function.
 
 mod assumption;
 mod derivation;

@@ -1,7 +1,7 @@
 //! Analyses over the ops of `noisy_syntax`: noise by dataflow, the checks on it, and repairs.
 //!
-//! [`Document`] is the entry: a text with its IR, facts and diagnostics, kept up to date edit by
-//! edit. [`repair::repair`] repairs it. No part of this crate depends on an editor.
+//! [`Document`] is the entry point: a text with its IR, facts and diagnostics, which each edit
+//! updates. [`repair::repair`] repairs it. No part of this crate depends on an editor.
 
 pub mod checks;
 mod document;

@@ -1,4 +1,4 @@
-//! Problems of the text as diagnostics, with their fixes.
+//! Diagnostics and fixes of the problems that the parser and the verifier find.
 
 use std::ops::Range;
 
@@ -10,14 +10,15 @@ use crate::report::diagnostic::{
     Applicability, Category, Diagnostic, Fix, Related, Repair, Severity, Tag, TextEdit,
 };
 
-/// Maximum number of problems of a text that are shown with advice, which costs much more than the
-/// list: no user reads more at once. Fixes are found for each problem that a user asks about.
+/// Maximum number of problems of a text that are shown with advice, which is much more expensive
+/// than the list: no user reads more at once. Fixes do not have this limit: they are computed on
+/// request.
 pub(crate) const MAX_ADVISED: usize = 100;
 
-/// An op, the place of its problem in the file, and the problem.
+/// An op, the range of its problem in the file, and the problem.
 type PlacedProblem = (Op, Range<usize>, Problem);
 
-/// Returns the diagnostic of a problem; with advice, if that is wanted.
+/// Returns the diagnostic of a problem, with advice if `is_advised`.
 pub(crate) fn diagnostic(program: &Program, it: PlacedProblem, is_advised: bool) -> Diagnostic {
     let (op, range, problem) = it;
     let mut out = Diagnostic {
@@ -47,7 +48,7 @@ pub(crate) fn diagnostic(program: &Program, it: PlacedProblem, is_advised: bool)
         _ => Repair::Choice,
     };
     let ir = program.ir();
-    // `mlir-opt` does not know HEIR's ops.
+    // HEIR's ops are unregistered in `mlir-opt`.
     let is_of_mlir = !noisy_heir::has_op(ir.op_name(op));
     if out.message != problem.message && is_of_mlir {
         out.mlir_wording = Some(problem.message);
@@ -55,18 +56,19 @@ pub(crate) fn diagnostic(program: &Program, it: PlacedProblem, is_advised: bool)
     out
 }
 
-/// Returns true if a diagnostic reports a problem of the text, and no check does.
+/// Returns true if a diagnostic comes from the parser or the verifier, not from a check.
 pub(crate) fn is_problem(it: &Diagnostic) -> bool {
     Code::ALL.iter().any(|code| code.name() == it.code)
 }
 
-/// Returns true if a diagnostic reports something that keeps errors from being found: a problem of
-/// the text, or an op that is unknown because its name is misspelled.
+/// Returns true if the reported mistake may hide other errors: a problem of the parser or the
+/// verifier, or an op that is unknown because its name is misspelled.
 pub(crate) fn hides_others(it: &Diagnostic) -> bool {
     it.code == "misspelled-name" || is_problem(it)
 }
 
-/// Returns the fixes of each diagnostic that reports a problem, the best first; each was tried.
+/// Returns the fixes of each diagnostic that reports a problem, the best first. Each fix has been
+/// tried on a copy of the text.
 pub(crate) fn fixes(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Vec<Fix>> {
     let mut out = vec![Vec::new(); diagnostics.len()];
     if !diagnostics.iter().any(|it| is_problem(it)) {
@@ -94,8 +96,8 @@ fn fix(it: Proposal) -> Fix {
     }
 }
 
-/// Removes the hints that something is not needed from functions with problems: the text that
-/// needs it may be wrong. Text outside of functions counts as one.
+/// Removes hints at unnecessary code in functions with problems: the use may be in the broken text.
+/// Text outside of functions counts as one function.
 pub(crate) fn keep_plausible(
     program: &Program,
     problems: &[PlacedProblem],
@@ -112,11 +114,11 @@ pub(crate) fn keep_plausible(
         _ => ir.function_of(it),
     };
     let mut broken: Vec<Option<Op>> = problems.iter().map(|it| function(it.0)).collect();
-    // A brace that is wrong ends a function too early.
+    // A wrong brace ends a function too early; the problem is then outside of it.
     broken.extend(problems.iter().map(|it| ir.item_at(it.1.start).and_then(function)));
     broken.sort_unstable();
     broken.dedup();
-    // A header whose body is outside.
+    // A function without a region: its body is parsed as text outside of functions.
     let is_outside = broken.iter().flatten().any(|&it| ir.op(it).regions.is_empty());
     found.retain(|it| {
         !is_unsure(it)

@@ -1,7 +1,7 @@
 //! A text with its IR and its facts, for checks, fixes and explanations.
 //!
-//! *Law.* After any edits, the facts equal those of a program made from the text anew. *Cost.* An
-//! edit costs in proportion to its change.
+//! *Law.* After any edits, the facts equal those of a new program with the same text. *Cost.* The
+//! cost of an edit is proportional to its change.
 
 pub mod depth;
 mod excess;
@@ -36,25 +36,25 @@ pub struct Program {
     source: Source,
     solved: Solved,
     facts: Sparse<NoiseAnalysis, Findings>,
-    /// The noise of the ciphertexts of HEIR's programs.
+    /// The noise of ciphertexts in HEIR programs.
     noise: OnDemand<NoiseBits>,
     scales: OnDemand<ScaleBits>,
     ranges: OnDemand<ValueRanges>,
     /// True if an argument or an option states a range.
     states_ranges: bool,
-    /// Created by the first query, then kept up to date by edits, or dropped.
+    /// Created by the first query; edits update or drop it.
     sites: OnceLock<Box<Sites>>,
     asked: OnDemandFacts,
     remarks: Remarks,
 }
 
 impl Program {
-    /// Reads and analyzes a text under the built-in model.
+    /// Parses and analyzes a text with the built-in noise model.
     pub fn new(text: &str) -> Self {
         Self::with_model(text, NoiseModel::tutorial().into())
     }
 
-    /// Reads and analyzes a text.
+    /// Parses and analyzes a text.
     pub(crate) fn with_model(text: &str, model: Arc<NoiseModel>) -> Self {
         let source = Source::new(text);
         let solved = Solved::new(source.ir());
@@ -62,8 +62,8 @@ impl Program {
         Self::of_parts(source, solved, facts)
     }
 
-    /// Reads and analyzes texts, each under its model. Takes each step for all texts before the
-    /// next step (see [`Source::all`]).
+    /// Parses and analyzes texts, each with its noise model. Runs each step for all texts before
+    /// the next step (see [`Source::all`]).
     pub(crate) fn all(texts: &[&str], models: Vec<Arc<NoiseModel>>) -> Vec<Self> {
         let sources = Source::all(texts);
         let solved = Solved::all(sources.iter().map(Source::ir));
@@ -98,7 +98,7 @@ impl Program {
         }
     }
 
-    /// Replaces a range of bytes, which must lie on character boundaries within the text.
+    /// Replaces a range of bytes, whose ends must be character boundaries of the text.
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
         let delta = self.source.edit(range.clone(), text);
         let touched = self.solved.update(self.source.ir(), &delta);
@@ -112,7 +112,7 @@ impl Program {
         delta
     }
 
-    /// Updates the ranges, after the integers.
+    /// Updates the ranges. The integers must be up to date.
     fn update_ranges(&mut self, delta: &Delta) {
         let ir = self.source.ir();
         let stated_before = self.states_ranges;
@@ -126,14 +126,14 @@ impl Program {
         }
         let integers = self.solved.integers();
         self.ranges.update(ir, integers, delta, integers.moved());
-        // Calls are compared with the ranges that functions state.
+        // Checks compare the operands of calls with the ranges that functions state.
         if changes_function && self.states_ranges || stated_before != self.states_ranges {
             self.sites = OnceLock::new();
         }
     }
 
-    /// Updates the facts that are computed from levels, and the reports. Drops them if the levels
-    /// were not updated or the parameters changed.
+    /// Updates the facts that are computed from levels, and the reports of HEIR's checks. Drops
+    /// them if the levels were not updated or the parameters changed.
     fn update_heir(&mut self, upkept: Option<Upkept>, delta: &Delta) {
         let Some(Upkept { mut values, has_other_params: false }) = upkept else {
             self.noise = OnDemand::default();
@@ -160,22 +160,22 @@ impl Program {
         }
     }
 
-    /// The facts that the checks of HEIR's programs read.
+    /// The facts that the checks of HEIR programs read.
     pub(crate) fn sight(&self) -> Option<Sight<'_>> {
         let (noise, scales, options) = (self.bits(), self.scales(), self.model().heir);
         let ranges = self.ranges();
         Some(Sight { ir: self.ir(), heir: self.heir()?, noise, scales, ranges, options })
     }
 
-    /// The remarks of passes on ops that may run, in no particular order. Made on request, function
-    /// by function.
+    /// Returns the remarks of passes on ops that may run, in no particular order. They are computed
+    /// on request, function by function.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = (Op, Remark)> {
         let all = self.remarks.all(self.ir(), self.integers());
         all.filter(|it| self.integers().is_live(self.ir(), it.0))
     }
 
-    /// The remarks of passes on an op, if it may run. *Cost.* Linear in its function, unless that
-    /// is cached.
+    /// Returns the remarks of passes on an op that may run. *Cost.* Linear in the size of its
+    /// function, unless the remarks of the function are cached.
     pub fn remarks_on(&self, op: Op) -> Vec<Remark> {
         if !self.integers().is_live(self.ir(), op) {
             return Vec::new();
@@ -183,12 +183,12 @@ impl Program {
         self.remarks.of(self.ir(), self.integers(), op)
     }
 
-    /// Number of values of each name in a function.
+    /// Returns the number of values of each name in a function.
     pub(crate) fn names(&self, function: Op) -> Option<&FxHashMap<String, usize>> {
         self.remarks.names(self.ir(), function)
     }
 
-    /// Text and IR.
+    /// The text and its IR.
     pub fn source(&self) -> &Source {
         &self.source
     }
@@ -202,19 +202,20 @@ impl Program {
         self.facts.analysis.model()
     }
 
-    /// Facts on integers, conditions and reachability.
+    /// Facts about integers, conditions and reachability.
     pub fn integers(&self) -> &Integers {
         self.solved.integers()
     }
 
-    /// The quantities of the ciphertexts of HEIR's programs; `None` for other programs. Solved at
-    /// the first query, and updated by the edits that `heir/src/facts/upkeep.rs` can follow.
+    /// Levels, dimensions and parameters of a HEIR program; `None` for other programs. They are
+    /// solved at the first query and then updated, if the edit is of a kind that
+    /// `heir/src/facts/upkeep.rs` handles.
     pub fn heir(&self) -> Option<&Heir> {
         self.solved.heir(self.ir())
     }
 
-    /// The noise of HEIR's ciphertexts under the chosen model; `None` if no module has parameters
-    /// for it.
+    /// The noise of HEIR's ciphertexts under the chosen model; `None` if no module has the
+    /// parameters of the model.
     pub fn bits(&self) -> Option<HeirNoise<'_>> {
         let (ir, heir) = (self.ir(), self.heir()?);
         let facts = match self.noise.kept() {
@@ -228,7 +229,7 @@ impl Program {
         Some(HeirNoise::new(ir, heir, facts))
     }
 
-    /// As [`Program::bits`], under each noise model of HEIR's schemes, from scratch.
+    /// Solves the noise of HEIR's ciphertexts from scratch, under each noise model of its schemes.
     pub fn bits_of_all(&self) -> Vec<Sparse<NoiseBits>> {
         let Some(heir) = self.heir() else { return Vec::new() };
         let input = Input { ir: self.ir(), base: &self.solved };
@@ -236,7 +237,7 @@ impl Program {
         all.filter_map(|it| Some(Sparse::new(&input, NoiseBits::new(heir, it)?))).collect()
     }
 
-    /// The scales of CKKS ciphertexts; `None` if no module has parameters for them.
+    /// The scales of CKKS ciphertexts; `None` if no module has the parameters of the scheme.
     pub fn scales(&self) -> Option<Scales<'_>> {
         if let Some(facts) = self.scales.kept() {
             return Some(Scales(facts));
@@ -252,7 +253,7 @@ impl Program {
         self.states_ranges.then(|| Ranges(solve()))
     }
 
-    /// The reports of the checks of HEIR's programs.
+    /// The positions that the checks of HEIR programs report.
     pub(crate) fn sites(&self) -> Option<&Sites> {
         if let Some(sites) = self.sites.get() {
             return Some(sites);
@@ -261,8 +262,8 @@ impl Program {
         Some(self.sites.get_or_init(|| Box::new(Sites::new(&sight))))
     }
 
-    /// The greatest [`Program::depth`] of the values in a function. *Cost.* In proportion to the
-    /// function.
+    /// Returns the greatest [`Program::depth`] of the values in a function. *Cost.* Linear in the
+    /// size of the function.
     pub fn deepest(&self, function: Op) -> Depth {
         let ir = self.ir();
         let deepest = |values: &[Value]| values.iter().map(|&it| self.depth(it)).max();
@@ -281,7 +282,7 @@ impl Program {
         depth
     }
 
-    /// All facts about the ciphertexts of HEIR's programs, for callers that read those of many
+    /// All facts about the ciphertexts of a HEIR program, for callers that read the facts of many
     /// values.
     pub(crate) fn quantities(&self) -> Option<Quantities<'_>> {
         Some(Quantities {
@@ -294,28 +295,28 @@ impl Program {
         })
     }
 
-    /// The solver of the noise, for liveness and for the work of the last edit.
+    /// The solver of the noise. It also has the liveness of ops and the work of the last edit.
     pub(crate) fn facts(&self) -> &Sparse<NoiseAnalysis, Findings> {
         &self.facts
     }
 
-    /// The noise of a value; [`Noise::Bottom`] if it carries none or is never reached.
+    /// The noise of a value; [`Noise::Bottom`] if its type carries no noise or it is unreachable.
     #[inline]
     pub fn noise(&self, value: Value) -> &Noise {
         self.facts.fact(value).unwrap_or(&Noise::Bottom)
     }
 
-    /// Returns true if a value is of a type that carries noise.
+    /// Returns true if the type of a value carries noise.
     pub fn is_noisy(&self, value: Value) -> bool {
         self.model().is_noisy(&self.ir().interner, self.ir().value(value).ty)
     }
 
-    /// As [`Program::noise`], but unknown for values that carry none.
+    /// Like [`Program::noise`], but unknown for values whose type carries no noise.
     pub(crate) fn carried(&self, value: Value) -> Noise {
         if self.is_noisy(value) { *self.noise(value) } else { Noise::Unknown }
     }
 
-    /// Values whose noise first exceeds the budget, each in the first of its contexts (see
+    /// The values at which noise first exceeds the budget, each in the first of its contexts (see
     /// `Program::contexts`).
     pub fn overflows(&self) -> Vec<(Value, &Overflow)> {
         let all = self.facts.observer.overflows(self.ir()).into_iter();
@@ -324,7 +325,7 @@ impl Program {
         )
     }
 
-    /// The loops in which noise grows without bound, each in the context that comes first.
+    /// The loops in which noise grows without bound, each in the first of its contexts.
     pub(crate) fn growing(&self) -> Vec<(Op, &Growing)> {
         let all = self.facts.observer.growing(self.ir()).into_iter();
         self.first_of_each(all.map(|(op, context, it)| (op, Some(op), context, it)))
@@ -336,9 +337,9 @@ impl Program {
         all.min_by_key(|it| self.rank(op, it.0)).map(|it| it.1)
     }
 
-    /// The ops at which the work of an analysis ran out, so that the facts of their values are
-    /// unknown: loops, ops with a region with a cycle of blocks, and calls. In textual order.
-    /// *Cost.* In proportion to their number.
+    /// The ops at which an analysis exhausted its budget of visits, so that the facts of their
+    /// values are unknown: loops, ops with a cycle of blocks in a region, and calls. In textual
+    /// order. *Cost.* Proportional to their number.
     pub(crate) fn undecided(&self) -> Vec<Op> {
         let mut all: Vec<Op> = self.facts.undecided().chain(self.integers().undecided()).collect();
         all.sort_by_cached_key(|&it| (self.ir().start(it), it.index()));
@@ -373,8 +374,8 @@ impl Program {
         contexts.iter().position(|it| Some(it.id) == context).unwrap_or(0)
     }
 
-    /// The contexts of a function: the assumed one first, then in the order of their first calls in
-    /// the text.
+    /// The contexts of a function: first the one with the assumed noise of arguments, then the
+    /// others in the textual order of their first calls.
     pub(crate) fn contexts(&self, function: Op) -> Vec<&Context<Noise>> {
         self.facts.contexts(self.ir(), function)
     }
@@ -393,7 +394,7 @@ fn states_ranges(ir: &Ir, model: &NoiseModel) -> bool {
     model.heir.input_range.is_some() || noisy_heir::is_any_stated(ir)
 }
 
-/// A program can be read on any thread.
+/// Threads can share a program.
 const _: () = {
     const fn is_shared<T: Send + Sync>() {}
     is_shared::<Program>();

@@ -1,15 +1,15 @@
-//! Repairs of a program. [`repair`] alone decides what "fix all" does, in which order and how
-//! often: `noisy-check --fix`, fix on save, the quick fix of a function and "Fix all in file" call
-//! it and differ in [`Scope`] only.
+//! Repairs of a program. [`repair`] alone defines the steps of "fix all", their order and their
+//! repetition: `noisy-check --fix`, fix on save, the quick fix of a function and "Fix all in file"
+//! call it and differ only in their [`Scope`].
 //!
-//! The order: the fixes of diagnostics, until none is left; then `reduce_noise` where noise exceeds
-//! the budget; in HEIR's programs bootstraps, level reductions and relinearizations; then fixes
-//! again, since annotations may not agree with the inserted ops. If these fixes raise the noise of
-//! a value over the budget, all of it is repeated.
+//! The order: first the fixes of diagnostics, until none is left; then `reduce_noise` in functions
+//! that exceed the budget; in HEIR programs bootstraps, level reductions and relinearizations; then
+//! fixes again, because annotations may not agree with the inserted ops. If these fixes raise the
+//! noise of a value over the budget, the placement is repeated.
 //!
-//! *Law.* In a function with an error in its syntax, names or types, only such errors are fixed. A
-//! round of fixes that leaves more errors is undone, unless it removes such an error, which hides
-//! others. A placement that does not pass re-analysis is undone.
+//! *Law.* In a function with errors in syntax, names or types, only these errors are fixed. A round
+//! of fixes after which there are more errors is undone, unless it removes an error in syntax,
+//! names or types: such errors hide others. A placement that does not pass re-analysis is undone.
 
 mod edits;
 pub mod placement;
@@ -26,31 +26,31 @@ use crate::problems;
 use crate::report::diagnostic::{Diagnostic, Repair, Severity, TextEdit};
 use crate::report::diff;
 
-/// Maximum number of rounds: one fix may make another possible.
+/// Maximum number of rounds; a fix may make another one possible.
 const MAX_ROUNDS: usize = 20;
 
-/// The diagnostics that are repaired.
+/// The diagnostics that a call of [`repair`] repairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope<'a> {
     /// Errors and warnings of the whole file.
     File,
-    /// Errors and warnings of one function, by its position among the functions of the file.
+    /// Errors and warnings of one function, given by its index among the functions of the file.
     Function(usize),
-    /// The diagnostics of one code that have fixes, whatever their severity.
+    /// The diagnostics of one code that have fixes, of any severity.
     Code(&'a str),
 }
 
-/// The rules under which diagnostics are reported.
+/// The configured rules that decide which diagnostics are reported.
 pub trait Rules {
-    /// Returns the diagnostics of a document, also those of rules that are off, with their default
-    /// severities. Explanations may be left out.
+    /// Returns the diagnostics of a document with their default severities, including those of
+    /// rules that are off. Explanations may be omitted.
     fn found_in_brief(&self, document: &Document) -> Vec<Diagnostic>;
 
     /// Removes the diagnostics of rules that are off, and sets the severity of the others.
     fn apply(&self, diagnostics: &mut Vec<Diagnostic>);
 }
 
-/// The rules without a configuration.
+/// The default rules, without a configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct DefaultRules;
 
@@ -62,14 +62,14 @@ impl Rules for DefaultRules {
     fn apply(&self, _: &mut Vec<Diagnostic>) {}
 }
 
-/// The repairs that are wanted in a [`Scope`].
+/// The kinds of repairs that [`repair`] may apply.
 #[derive(Clone, Copy)]
 pub struct Wanted<'a> {
     /// The rules of the file.
     pub rules: &'a dyn Rules,
     /// True if fixes that need a review are also applied.
     pub unsafe_fixes: bool,
-    /// Options of the optimizer; without them nothing is placed.
+    /// Options of the optimizer; `None` disables placements.
     pub placement: Option<&'a Options>,
 }
 
@@ -85,23 +85,23 @@ impl std::fmt::Debug for Wanted<'_> {
 /// The ops placed in one step.
 #[derive(Debug)]
 pub struct PlacedOps {
-    /// The name of the op, without its dialect.
+    /// The name of the placed op, without its dialect.
     pub op: String,
     /// True if it resets noise, as `reduce_noise` does.
     pub resets_noise: bool,
-    /// The placement, without the program after it.
+    /// The outcome of the placement, without the program after it.
     pub outcome: Outcome,
 }
 
 /// The result of [`repair`].
 #[derive(Debug, Default)]
 pub struct Repaired {
-    /// Placements, in order. If the steps are repeated, earlier placements keep only the functions
+    /// Placements, in order. If the placement is repeated, earlier outcomes keep only the functions
     /// that they changed.
     pub placed: Vec<PlacedOps>,
-    /// Number of diagnostics fixed by edits of their own.
+    /// Number of diagnostics that fixes removed.
     pub n_fixed: usize,
-    /// Number of diagnostics that were fixed before the first placement.
+    /// Number of diagnostics that fixes removed before the first placement.
     pub n_fixed_first: usize,
     /// Number of diagnostics that new comments suppress.
     pub n_suppressed: usize,
@@ -124,7 +124,7 @@ impl Repaired {
         !matches!(self.changes, Changes::None)
     }
 
-    /// Returns the edits from the text before to the document after, in order and disjoint.
+    /// Returns the edits that change the text `before` into `after`, sorted and disjoint.
     pub fn edits(&self, before: &str, after: &Document) -> Vec<TextEdit> {
         match &self.changes {
             Changes::None => Vec::new(),
@@ -142,9 +142,8 @@ impl Repaired {
         })
     }
 
-    /// Describes the repairs in a line, as a command:
-    /// `Insert 1 bootstrap (proven optimal), 2 relinearize (proven optimal)`. Fixes that follow a
-    /// placement belong to it and are not counted.
+    /// Describes the repairs in a line, in the imperative: `Insert 1 bootstrap (proven optimal), 2
+    /// relinearize (proven optimal)`. Fixes after a placement are part of it and are not counted.
     pub fn title(&self) -> String {
         let placed =
             self.placed.iter().filter_map(|it| Some(it.outcome.fix.as_ref()?.title.clone()));
@@ -172,7 +171,7 @@ impl Repaired {
     }
 }
 
-/// Returns the lines that differ between two texts, as edits in order that do not touch.
+/// Returns edits of the lines in which two texts differ, sorted and not adjacent.
 fn line_edits(before: &str, after: &str) -> Vec<TextEdit> {
     let (old, new): (Vec<_>, Vec<_>) =
         (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
@@ -187,11 +186,12 @@ fn line_edits(before: &str, after: &str) -> Vec<TextEdit> {
     out
 }
 
-/// Repairs the diagnostics of a scope. The document becomes the repaired one.
+/// Repairs the diagnostics of a scope in place.
 ///
 /// # Errors
 ///
-/// When a placement does not pass re-analysis: a defect. The document may be changed all the same.
+/// A placement does not pass re-analysis, which is a defect of this crate. The document may still
+/// be changed.
 pub fn repair(
     document: &mut Document,
     scope: Scope<'_>,
@@ -207,7 +207,7 @@ pub fn repair(
     Ok(run.repaired)
 }
 
-/// Returns true if [`repair`] would try anything.
+/// Returns true if [`repair`] would apply or try a repair.
 pub fn is_wanted(document: &Document, scope: Scope<'_>, wanted: &Wanted<'_>) -> bool {
     let mut found = wanted.rules.found_in_brief(document);
     wanted.rules.apply(&mut found);
@@ -218,7 +218,8 @@ pub fn is_wanted(document: &Document, scope: Scope<'_>, wanted: &Wanted<'_>) -> 
 }
 
 impl<'a> Scope<'a> {
-    /// Returns a predicate for the diagnostics in this scope; the document may be partly repaired.
+    /// Returns a predicate for the diagnostics of this scope in a document, which may be partly
+    /// repaired.
     fn filter(self, document: &Document) -> impl Fn(&Diagnostic) -> bool + use<'a> {
         let range = |op: &Op| document.ir().range(*op);
         let range = self.functions(document).first().map(range).unwrap_or_default();
@@ -229,8 +230,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Returns the diagnostics that are fixed by edits of their own. Infos and hints are left
-    /// alone, unless the rules raise their severity or the scope asks for their code.
+    /// Returns the reported diagnostics of the scope that have fixes. Infos and hints are excluded,
+    /// unless the rules raise their severity or the scope is their code.
     fn fixable(self, document: &Document, reported: &[Diagnostic]) -> Vec<Diagnostic> {
         let is_in_scope = self.filter(document);
         let is_problem =
@@ -250,7 +251,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// One call of [`repair`].
+/// The state of a call of [`repair`].
 struct Run<'a> {
     document: &'a mut Document,
     scope: Scope<'a>,
@@ -259,8 +260,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Applies the fixes of diagnostics until none is left, starting with the diagnostics in
-    /// `found`. Returns the diagnostics after that.
+    /// Applies the fixes of diagnostics until none is left, starting with those of `found`. Returns
+    /// the remaining diagnostics.
     fn apply_fixes(&mut self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let Wanted { rules, unsafe_fixes, .. } = *self.wanted;
         for _ in 0..MAX_ROUNDS {
@@ -270,7 +271,7 @@ impl Run<'_> {
             let mut now = Vec::new();
             let mut is_kept = |after: &Document| {
                 now = rules.found_in_brief(after);
-                // Problems of the text hide other errors.
+                // Errors in syntax, names or types hide other errors.
                 n_errors(&now) <= n_errors(&found) || n_problems(&now) < n_problems(&found)
             };
             let applied = self.document.apply_fixes(&fixable, unsafe_fixes, &mut is_kept);
@@ -285,11 +286,11 @@ impl Run<'_> {
     /// Places the ops that the diagnostics need, and fixes the diagnostics that the new ops cause.
     fn place_all(&mut self, options: &Options, found: &[Diagnostic]) -> Result<(), FixError> {
         let mut resets_noise = options.replace || self.n_over_budget(found) > 0;
-        // A certificate is about one placement.
+        // A certificate covers only one placement.
         let n_rounds = if options.wants_proofs { 1 } else { MAX_ROUNDS };
         for round in 0..n_rounds {
             if round > 0 {
-                // The functions that were not changed are tried again.
+                // Unchanged functions are tried again.
                 let is_fixed = |it: &FunctionOutcome| matches!(it.verdict, Verdict::Fixed(_));
                 for it in &mut self.repaired.placed {
                     it.outcome.functions.retain(is_fixed);
@@ -298,7 +299,7 @@ impl Run<'_> {
             if !self.place(options, resets_noise)? {
                 break;
             }
-            // The new ops may leave suppressions unused, and annotations that no longer agree.
+            // After the insertion, suppressions may be unused and annotations may be wrong.
             let found = self.wanted.rules.found_in_brief(self.document);
             let n_before = self.n_over_budget(&found);
             let found = self.apply_fixes(found);
@@ -310,8 +311,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Inserts `reduce_noise` if `resets_noise` is true, and the ops that HEIR's programs need.
-    /// Returns true if the program changed.
+    /// Inserts `reduce_noise` if `resets_noise` is true, and HEIR's management ops. Returns true if
+    /// the program changed.
     fn place(&mut self, options: &Options, resets_noise: bool) -> Result<bool, FixError> {
         let mut is_changed = false;
         if resets_noise && !options.is_cancelled() {
@@ -337,7 +338,7 @@ impl Run<'_> {
         Ok(is_changed)
     }
 
-    /// Keeps the outcome of a placement. Returns true if it changed the program.
+    /// Records the outcome of a placement. Returns true if it changed the program.
     fn note(&mut self, op: String, resets_noise: bool, outcome: Outcome) -> bool {
         let edits = outcome.fix.as_ref().map(|it| it.edits.clone()).unwrap_or_default();
         let is_changed = !edits.is_empty();
@@ -348,8 +349,7 @@ impl Run<'_> {
         is_changed
     }
 
-    /// Number of diagnostics of the scope, of any severity, that are reported and need
-    /// `reduce_noise`.
+    /// Returns the number of reported diagnostics of the scope that need `reduce_noise`.
     fn n_over_budget(&self, found: &[Diagnostic]) -> usize {
         let is_in_scope = self.scope.filter(self.document);
         let over = found.iter().filter(|it| it.repair == Repair::Placement && is_in_scope(it));

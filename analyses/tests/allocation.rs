@@ -1,9 +1,9 @@
-//! An edit allocates in proportion to its size: no table of the size of the file is copied for it.
+//! An edit allocates memory in proportion to its size: it copies no table of the size of the file.
 
 use noisy_analyses::Document;
 
-/// A function of `n` ops whose kind `shape` selects. Each op uses the result of the op before: the
-/// uses of one value are a list, which moves when its length doubles.
+/// Returns a function with `n` ops of the kind `shape`. Each op uses the result of the preceding
+/// op, because a long list of uses of one value would be reallocated.
 fn program(shape: &str, n: usize) -> String {
     let line = |k: usize| {
         let m = k + 1;
@@ -25,8 +25,8 @@ fn program(shape: &str, n: usize) -> String {
 
 const HEAD: &str = "func.func @f(%a: !noisy.i32, %v0: !noisy.i32, %c: i1) {\n";
 
-/// A line with a new name after the first op, and what else is typed: the most bytes that one edit
-/// allocates.
+/// Makes edits after the first op, such as lines with new names. Returns the largest number of
+/// bytes that an edit allocates.
 fn most_allocated(shape: &str, n: usize) -> u64 {
     let mut text = program(shape, n);
     let mut document = Document::new(&text);
@@ -54,7 +54,7 @@ fn most_allocated(shape: &str, n: usize) -> u64 {
 
 #[test]
 fn does_not_grow_with_the_file() {
-    // The tables of 12,000 entries of even one byte each would show.
+    // A copy of a table with 12,000 entries of one byte would exceed this.
     let slack = 8_000;
     for shape in ["noisy", "constants", "loops", "blocks", "unknown"] {
         let few = most_allocated(shape, 1_000);
@@ -65,7 +65,7 @@ fn does_not_grow_with_the_file() {
     }
 }
 
-/// A switch over a known value, with an error in every case.
+/// Returns a switch over a known value, with an error in every case.
 fn switch(n: usize) -> String {
     let case = |k: usize| format!("  case {k} {{\n    scf.yield %undefined : i32\n  }}\n");
     let cases: String = (0..n).map(case).collect();
@@ -75,7 +75,7 @@ fn switch(n: usize) -> String {
     )
 }
 
-/// As [`switch`], of blocks.
+/// Like [`switch`], with blocks.
 fn switch_of_blocks(n: usize) -> String {
     let (mut ways, mut cases) = (String::new(), String::new());
     for k in 0..n {
@@ -98,7 +98,7 @@ fn a_switch_costs_in_proportion_to_its_cases() {
             assert!(found > 0);
             count.bytes_total
         };
-        // Warms up what is made once.
+        // Creates static data before the measurement.
         allocated(10);
         let (few, many) = (allocated(2_000), allocated(8_000));
         assert!(many < 6 * few, "{few} bytes with 2000 cases, {many} with 8000");

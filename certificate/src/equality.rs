@@ -1,56 +1,58 @@
-//! Verifies that two programs compute the same: the program before it was rewritten, and the one
-//! after.
+//! Verifies that a program before a rewriting and the program after it compute the same.
 //!
 //! The verifier shares no code with the search, with the writer of the file or with the analyses.
-//! It reads both programs with `noisy-syntax`, and trusts that crate to say which ops there are,
-//! what their operands are, and that every value is defined before it is used.
+//! It reads both programs with `noisy-syntax`, and trusts that crate to identify ops and operands,
+//! and to check that definitions dominate uses.
 //!
-//! # What is verified
+//! # Verified claims
 //!
 //! *Values.* A value of type `!noisy.i32` holds an integer modulo 32. An op is *arithmetic* if it
 //! is `noisy.add`, `noisy.sub`, `noisy.mul` or `noisy.reduce_noise` on this type, without
-//! attributes: the sum, the difference, the product, or the operand itself. Other ops are
-//! *observed*, except for integers that are constants or sums with a constant.
+//! attributes: the sum, the difference, the product, or the operand itself. All other ops are
+//! *observed*, except constants of integers and sums of an integer and a constant.
 //!
 //! *Pairs* (`equality/pairs.rs`). The two programs have the same observed ops in the same order, in
-//! the same blocks and regions and with the same text up to the names of operands. Only the loops
-//! that the file lists are missing in the second program. The results of a pair of observed ops and
-//! the arguments of a pair of blocks are *unknowns*, the same in both programs. If the operands of
-//! every pair are equal too, then by induction over the steps of a run both programs take the same
-//! branches, call the same functions and return the same values. A function whose text is the same
-//! in both programs is not looked at.
+//! the same blocks and regions and with the same text except for the names of operands. Only the
+//! loops that the file lists are missing in the second program. The results of a pair of observed
+//! ops and the arguments of a pair of blocks are *unknowns*, the same in both programs. If the
+//! operands of every pair are equal too, then by induction over the steps of a run both programs
+//! take the same branches, call the same functions and return the same values. A function with the
+//! same text in both programs is skipped.
 //!
 //! *Polynomials* (`equality/polynomial.rs`). Arithmetic computes polynomials in the unknowns, with
 //! coefficients modulo 32. Two values with the same polynomial are equal. An encoded constant of
-//! type `i5` is a number instead of an unknown. A value may be used in another block than that of
-//! its operands: since definitions dominate uses, all of them belong to the same iteration.
+//! type `i5` is a number instead of an unknown. A value and its operands may be in different
+//! blocks: since definitions dominate uses, they belong to the same iteration.
 //!
-//! *Loops* (`equality/values.rs`). A listed loop has constant bounds and a body of arithmetic and
-//! of such loops, also if nothing uses its results. It is evaluated iteration by iteration.
+//! *Loops* (`equality/values.rs`). A listed loop has constant bounds, and its body consists of
+//! arithmetic and of such loops, even if its results have no uses. It is evaluated iteration by
+//! iteration.
 //!
-//! *Strides* (`equality/pairs.rs`). A loop of the first program may be listed with loops of the
-//! second one that run its iterations, some at once. Kinds, lower bounds, steps and trip counts are
-//! constants that fit. The carried values and the induction variable of a new loop are unknowns.
-//! The old body is followed for as many iterations as the new one takes the place of, each in a
-//! *context* of its own: its observed ops are paired with those of the new body in this order, the
-//! first iteration starts with the unknowns, and each further one with what the one before yields.
-//! In the end both bodies have to yield the same. Then the claim follows by induction over the
-//! iterations. An old carried value may be the new one plus the difference of the initial values.
-//! Iterations that no loop runs are evaluated; then the body has nothing but arithmetic.
+//! *Strides* (`equality/pairs.rs`). The file may list a loop of the first program with loops of the
+//! second program that together run its iterations, several at a time. The loops have the same
+//! kind, and constant lower bounds, steps and trip counts that match. The carried values and the
+//! induction variable of a new loop are unknowns. The old body is followed for as many iterations
+//! as one iteration of the new loop replaces, each in a *context* of its own. Its observed ops are
+//! paired in this order with those of the new body. The first iteration starts with the unknowns,
+//! and each further iteration with the values that the preceding one yields. The last iteration and
+//! the new body must yield the same. Then the claim follows by induction over the iterations. An
+//! old carried value may be the new one plus the difference of the initial values. Iterations that
+//! no new loop runs are evaluated; in this case the body consists of arithmetic only.
 //!
 //! *Branches* (`equality/values.rs`). The old result of a branch may be the new one times a factor
-//! and plus a term, if this holds for what each case yields. Factor and term consist of unknowns
-//! that are defined outside of the branch, so that they are the same in all cases. The factor is 1,
-//! -1, or the quotient of what a case yields by a monomial.
+//! plus a term, if this holds for the values that each case yields. Factor and term consist of
+//! unknowns that are defined outside of the branch, so that they are the same in all cases. The
+//! factor is 1, -1, or the quotient of a value that a case yields by a monomial.
 //!
 //! *Integers* (`equality/integers.rs`). Constants and their sums with another integer have no
 //! effect and are compared by type and value.
 //!
-//! *Steps.* Polynomials of long programs are too long. So a file lists pairs of values, one of each
-//! program, in order. The verifier shows that the two are equal, and then gives both the same new
-//! unknown, whose *meaning* is their polynomial. To compare polynomials, unknowns with a meaning
-//! are replaced by it, the latest first, until the difference is zero. A meaning has only earlier
-//! unknowns, so this ends. A wrong step is refused, and a useless one does no harm.
+//! *Steps.* Polynomials of long programs are too long. Therefore a file lists pairs of values, one
+//! of each program, in order. The verifier proves that the two are equal, and then represents both
+//! by one new unknown, whose *meaning* is their polynomial. To compare polynomials, it replaces
+//! unknowns with a meaning by their meaning, the latest first, until the difference is zero. A
+//! meaning contains only earlier unknowns, so this terminates. A wrong step is refused, and a
+//! useless one does no harm.
 //!
 //! Cost: bounded by [`Limits`]; beyond them a file is refused.
 
@@ -72,8 +74,8 @@ pub const FORMAT: &str = "noisy-equality";
 /// The value of [`Equality::version`].
 pub const VERSION: u32 = 2;
 
-/// The claim that a program and another compute the same, with what it takes to check it. Ops are
-/// given by the byte at which they start, in the text of their program.
+/// The claim that a program and the rewritten program compute the same, with the data that a
+/// verifier needs. An op is identified by the offset of its first byte in the text of its program.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Equality {
@@ -81,39 +83,40 @@ pub struct Equality {
     pub format: String,
     /// The number 2.
     pub version: u32,
-    /// The digest of the program before, SHA-256 in hexadecimal digits. The caller compares it.
+    /// The digest of the program before the rewriting, SHA-256 in hexadecimal digits. The caller
+    /// compares it.
     pub before: String,
-    /// The digest of the program after.
+    /// The digest of the program after the rewriting.
     pub after: String,
-    /// The program after, before `reduce_noise` is inserted into it.
+    /// The program after the rewriting, before `reduce_noise` is inserted into it.
     pub rewritten: String,
-    /// Loops of the program before that the one after does not have, with their trip counts.
+    /// Loops of the first program that the second program does not have, with their trip counts.
     pub loops: Vec<(usize, u64)>,
-    /// Loops of the program before, each with the loops that run its iterations in the one after:
-    /// how many an iteration of these takes the place of.
+    /// Loops of the first program, each with the loops of the second program that run its
+    /// iterations. The numbers count the iterations that one iteration of the second loop replaces.
     pub strides: Vec<(usize, Vec<(usize, u64)>)>,
-    /// Arithmetic ops of the program before and of the one after whose results are equal, in an
-    /// order in which each can be shown from those before it.
+    /// Pairs of arithmetic ops, of the first and of the second program, whose results are equal.
+    /// Each pair can be proven from the preceding ones.
     pub steps: Vec<(usize, usize)>,
 }
 
 /// The verified facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EqualPrograms {
-    /// Number of loops that were evaluated, or compared in several iterations at once.
+    /// Number of loops that were evaluated, or compared several iterations at a time.
     pub n_loops: usize,
     /// Number of steps.
     pub n_steps: usize,
-    /// Number of operands of observed ops that were shown equal.
+    /// Number of operands of observed ops that were proven equal.
     pub n_operands: usize,
 }
 
-/// Verifies that a program and the rewritten one of a file compute the same. The caller compares
-/// the digests.
+/// Verifies that a program and the rewritten program in a file compute the same. The caller
+/// compares the digests.
 ///
 /// # Errors
 ///
-/// The first claim that could not be verified.
+/// Returns the first claim that could not be verified.
 pub fn verify(before: &str, file: &Equality, limits: Limits) -> Result<EqualPrograms, String> {
     if (&*file.format, file.version) != (FORMAT, VERSION) {
         return Err(format!("it is not a {FORMAT} of version {VERSION}"));
@@ -133,12 +136,12 @@ pub fn verify(before: &str, file: &Equality, limits: Limits) -> Result<EqualProg
     })
 }
 
-/// Verifies that a program is another in which `reduce_noise` ops were inserted or removed, and
-/// nothing else was changed. Returns the number of operands that were compared.
+/// Verifies that the second program is the first one with `reduce_noise` ops inserted or removed,
+/// and that nothing else differs. Returns the number of operands that were compared.
 ///
 /// # Errors
 ///
-/// The first difference.
+/// Returns the first difference.
 pub fn differ_in_reductions(before: &str, after: &str) -> Result<usize, String> {
     let (old, new) = (read(before)?, read(after)?);
     let pairs = Pairs::of(&old, &new, Arithmetic::Reductions, &[], &[])?;
@@ -148,7 +151,11 @@ pub fn differ_in_reductions(before: &str, after: &str) -> Result<usize, String> 
     Ok(n_operands)
 }
 
-/// Reads a program without errors.
+/// Parses a program.
+///
+/// # Errors
+///
+/// The first error in the program.
 fn read(text: &str) -> Result<Source, String> {
     if u32::try_from(text.len()).is_err() {
         return Err("a program is longer than 4 GiB".to_owned());

@@ -1,4 +1,4 @@
-//! The report of a false claim.
+//! The error that reports a false claim.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Returns true if numbers rise strictly.
+/// Returns true if the numbers are strictly increasing.
 pub(crate) fn is_increasing(list: &[u32]) -> bool {
     list.windows(2).all(|it| it[0] < it[1])
 }

@@ -1,4 +1,4 @@
-//! Certificates as they are written: plain data that is not verified yet.
+//! The JSON format of certificates: plain data that is not verified yet.
 
 use std::fmt;
 
@@ -53,16 +53,16 @@ pub struct UnplacedFunction {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct System {
-    /// The functions in which a reset might be inserted. Other functions that calls connect with
-    /// them are part of the question as they are.
+    /// The functions in which a reset might be inserted. The question also contains, unchanged, the
+    /// other functions that calls connect with them.
     pub functions: Vec<Function>,
-    /// The number of units of cost per op executed once.
+    /// The cost of an op that is executed once.
     pub unit: u64,
     /// The question.
     pub instance: Instance,
     /// The chosen sites, in increasing order.
     pub chosen: Vec<u32>,
-    /// Their cost.
+    /// The total cost of the chosen sites.
     pub cost: u64,
     /// No legal choice costs less.
     pub bound: u64,
@@ -86,13 +86,13 @@ pub struct Instance {
 pub struct NodeData {
     /// The rule for its noise.
     pub rule: NodeRule,
-    /// Its operands; a node may occur several times.
+    /// The operands; a node may occur several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operands: Vec<u32>,
-    /// The most noise before its reset that is legal, in bits; no limit if absent.
+    /// The largest legal noise before the reset, in bits; no limit if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// The site of its reset.
+    /// The site of the reset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<u32>,
 }
@@ -101,7 +101,7 @@ pub struct NodeData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeRule {
-    /// A constant, whatever the operands are.
+    /// A constant that does not depend on the operands.
     Source(u32),
     /// The largest operand plus a constant.
     Max(u32),
@@ -109,17 +109,17 @@ pub enum NodeRule {
     Sum(u32),
 }
 
-/// A site.
+/// A position at which a reset may be inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteData {
-    /// The cost of choosing it.
+    /// The cost of a reset at this site.
     pub cost: u64,
-    /// The noise after its nodes if it is chosen, in bits.
+    /// The noise after the nodes of this site if it is chosen, in bits.
     pub reset: u32,
 }
 
-/// A proof that the chosen ones of some sites weigh at least `bound`.
+/// A proof that the chosen sites among some sites weigh at least `bound`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
@@ -131,7 +131,7 @@ pub struct Proof {
     pub multipliers: Vec<Vec<(u32, Multiplier)>>,
     /// The steps, a tree in prefix order.
     pub steps: Vec<Step>,
-    /// The least weight of the chosen ones.
+    /// A lower bound of the weight of the chosen sites.
     pub bound: u64,
 }
 
@@ -141,22 +141,22 @@ pub struct Proof {
 pub enum Row {
     /// One of these sites is chosen.
     Core(Vec<u32>),
-    /// The chosen ones of these sites weigh at least `least`.
+    /// The chosen sites among these weigh at least `least`.
     Cut {
         /// Sites in increasing order, with their weights.
         terms: Vec<(u32, u64)>,
-        /// The least weight of the chosen ones.
+        /// A lower bound of the weight of the chosen sites.
         least: u64,
-        /// The proof, about these sites.
+        /// The proof, for the sites of `terms`.
         proof: Box<Proof>,
     },
-    /// One of these sites is chosen if the noise meets conditions.
+    /// One of the sites of `core` is chosen if the noise fulfils conditions.
     CoreWhere {
-        /// Its sites, in increasing order.
+        /// The sites, in increasing order.
         core: Vec<u32>,
-        /// Nodes with levels: less noise than the level leaves the node.
+        /// Nodes with levels: the noise after the node is below the level.
         below: Vec<(u32, u32)>,
-        /// Nodes with levels: at least the level leaves the node.
+        /// Nodes with levels: the noise after the node is at least the level.
         least: Vec<(u32, u32)>,
     },
 }
@@ -165,39 +165,39 @@ pub enum Row {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
-    /// The bound that these multipliers prove.
+    /// The bound that the multipliers with this index prove.
     Bound(u32),
-    /// Two steps: without this site, and with it.
+    /// The next two steps assume that this site is absent and that it is chosen, respectively.
     Branch(u32),
-    /// Two steps: with less than this level after the node, and with at least that.
+    /// The next two steps assume noise below this level after this node and noise of at least this
+    /// level, respectively.
     Level(u32, u32),
-    /// Some sites are settled, or these multipliers prove `least`.
+    /// Some sites are decided in the next step. Multipliers prove `least` for all other choices.
     Settle {
         /// The index of a list of multipliers.
         multipliers: u32,
-        /// Their bound for every choice that differs.
+        /// The bound of the multipliers for every choice that differs in one of these sites.
         least: u64,
-        /// The sites of this kind.
+        /// The sites that are absent in the next step.
         absent: Vec<u32>,
-        /// The sites of this kind.
+        /// The sites that are chosen in the next step.
         chosen: Vec<u32>,
     },
     /// Independent proofs without common sites.
     Split(Vec<Proof>),
     /// No choice weighs less than `least`.
     Sweep {
-        /// Nodes in an order that keeps few values alive. Missing nodes are inserted where they
-        /// fit.
+        /// Nodes in an order in which few of them are live at a time. Missing nodes are added so
+        /// that operands precede their users.
         order: Vec<u32>,
-        /// The index of the multipliers that drop states early.
+        /// The index of the multipliers that prove that a state can be dropped.
         multipliers: u32,
         /// The claimed bound.
         least: u64,
     },
 }
 
-/// A number of at least zero. In JSON a number, or a string of digits if it does not fit in 64
-/// bits.
+/// A non-negative number. In JSON a number, or a string of digits if it does not fit in 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multiplier(pub u128);
 

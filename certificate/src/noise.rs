@@ -1,14 +1,14 @@
-//! The least noise of an instance over all choices without some sites.
+//! The least noise of an instance over all choices that do not contain some sites.
 //!
-//! A site that may be chosen gives the lesser noise: the reset, or the noise before it. So no legal
-//! choice has less noise, whether or not resets can raise it.
+//! The noise after a site that may be chosen is the lesser of its reset and the noise before it. So
+//! no legal choice has less noise, whether or not resets can raise it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::file::{Instance, NodeRule};
 
-/// Stands for noise that grows without end; above all other noise.
+/// Represents noise that grows without a bound; above all other noise.
 const ENDLESS: u64 = u32::MAX as u64;
 
 /// Noise before the resets, updated when sites become absent.
@@ -23,16 +23,17 @@ pub(crate) struct Noise<'a> {
     pub is_absent: Vec<bool>,
     /// The least solution with these sites absent and all others chosen.
     before: Vec<u64>,
-    /// The least noise after each node, whatever its rule gives.
+    /// Lower bounds of the noise after each node, independent of its rule.
     floor: Vec<u64>,
-    /// True if a node is then over its limit.
+    /// True if the least solution brings a node over its limit.
     is_over: bool,
-    /// True if chosen sites also reset if that raises noise; false if they give the lesser noise.
+    /// True if a chosen site gives its reset even where that raises noise; false if it gives the
+    /// lesser noise.
     is_exact: bool,
 }
 
 impl<'a> Noise<'a> {
-    /// Returns the noise with all sites chosen.
+    /// Computes the noise with all sites chosen.
     ///
     /// # Errors
     ///
@@ -62,8 +63,8 @@ impl<'a> Noise<'a> {
         Ok(it)
     }
 
-    /// Returns the first node over its limit if exactly these sites are absent and all others
-    /// reset, also where that raises noise.
+    /// Returns the first node that is over its limit if exactly these sites are absent and all
+    /// others reset, even where that raises noise.
     pub(crate) fn first_over(&mut self, absent: &[u32]) -> Option<usize> {
         self.is_exact = true;
         self.set_absent(absent);
@@ -74,14 +75,17 @@ impl<'a> Noise<'a> {
         over
     }
 
-    /// Returns true if some node is over its limit without these sites and those that are already
-    /// absent.
+    /// Returns true if some node is over its limit when these sites and those that are already
+    /// absent are not chosen.
     pub(crate) fn is_over_without(&mut self, sites: &[u32]) -> bool {
         self.is_none_where(sites, &[], &[])
     }
 
-    /// Returns true if no legal choice without these sites and those that are already absent passes
-    /// on less than `below` from some nodes and at least `least` from others.
+    /// Returns true if no legal choice without these sites and those that are already absent has
+    /// less noise than `below` after some nodes and at least `least` after others.
+    ///
+    /// The least noise of the choices with `least` follows from these levels as lower bounds of the
+    /// noise after their nodes.
     ///
     /// To find the least noise of the choices with `least`, these levels are put in for the noise
     /// after their nodes.
@@ -150,8 +154,8 @@ impl<'a> Noise<'a> {
         is_over
     }
 
-    /// Raises noise from some nodes on until it settles. Returns true if a node is over its limit;
-    /// with `stops` it returns at once then.
+    /// Propagates noise from some nodes to their users until nothing changes. Returns true if a
+    /// node is over its limit; with `stops`, it then returns immediately.
     fn rise(&mut self, mut start: BTreeSet<u32>, stops: bool, log: &mut Vec<(u32, u64)>) -> bool {
         let n = self.before.len();
         let (mut is_over, mut n_passes) = (false, 0);
@@ -161,7 +165,7 @@ impl<'a> Noise<'a> {
             while let Some(Reverse(v)) = heap.pop() {
                 queued.remove(&v);
                 let was = self.before[v as usize];
-                // Noise that still rises after more passes than there are nodes rises for ever.
+                // Noise that still rises after more passes than nodes has no bound.
                 let now = match self.now(v) {
                     now if n_passes > n && now > was => ENDLESS,
                     now => now.min(ENDLESS),
@@ -204,7 +208,7 @@ impl<'a> Noise<'a> {
         leaving.max(self.floor[v as usize])
     }
 
-    /// Returns the noise that the rule of a node gives.
+    /// Evaluates the rule of a node.
     fn now(&self, v: u32) -> u64 {
         let node = &self.instance.nodes[v as usize];
         let is_absent = |s: u32| self.is_absent[s as usize];

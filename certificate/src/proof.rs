@@ -1,4 +1,4 @@
-//! A walk over proofs that recomputes their bounds.
+//! Verifies proofs: recomputes the bound of each step.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,28 +8,29 @@ use crate::noise::Noise;
 use crate::reduced_weights::{Decision, ReducedWeights, SCALE, gcd};
 use crate::sweep;
 
-/// A walk over the proofs of one instance.
+/// The state of a walk over the proofs of one instance.
 #[derive(Debug)]
 pub(crate) struct ProofWalk<'a> {
     noise: Noise<'a>,
     decided: Vec<Decision>,
-    /// The assumed levels: node, level, and true if at least the level leaves the node.
+    /// The assumed levels: a node, a level, and true if the noise after the node is at least the
+    /// level.
     levels: Vec<(u32, u32, bool)>,
-    /// The nesting of the current proof.
+    /// The nesting depth of the current proof.
     depth: usize,
 }
 
-/// Deepest nesting of proofs.
+/// The deepest nesting of proofs that is accepted.
 const MOST_DEPTH: usize = 40;
 
-/// A step whose next steps are not complete.
+/// A step whose child steps are not complete.
 enum Frame {
-    /// Waits for the step without the site, and then for the one with it.
+    /// Waits for the step without the site, then for the step with it.
     Branch { site: u32, without: Option<u64> },
-    /// Waits for the step below the level, and then for the one from the level on, in which the
-    /// site of the node may be absent.
+    /// Waits for the step below the level, then for the step at or above it, in which the site of
+    /// the node may be absent.
     Level { node: u32, level: u32, below: Option<u64>, absent: Option<u32> },
-    /// Waits for the step with some sites settled.
+    /// Waits for the step in which some sites are decided.
     Settle { least: u64, settled: Vec<u32> },
 }
 
@@ -184,7 +185,7 @@ impl<'a> ProofWalk<'a> {
                     *least
                 }
             };
-            // The bound goes up to the step that waits for it.
+            // The bound is passed up to the steps that wait for it.
             loop {
                 match frames.pop() {
                     None => {
@@ -207,7 +208,7 @@ impl<'a> ProofWalk<'a> {
                     Some(Frame::Level { node, level, below: None, .. }) => {
                         self.levels.pop();
                         self.levels.push((node, level, true));
-                        // If the site were chosen, its reset would leave the node.
+                        // If the site were chosen, the noise after the node would be its reset.
                         let instance = self.noise.instance;
                         let absent = instance.nodes[node as usize].site.filter(|&s| {
                             instance.sites[s as usize].reset < level
@@ -251,7 +252,7 @@ impl<'a> ProofWalk<'a> {
         Ok(())
     }
 
-    /// Adds up the bounds of independent proofs under the current decisions.
+    /// Verifies independent proofs under the current decisions. Returns the sum of their bounds.
     fn split(
         &mut self,
         pieces: &[Proof],
@@ -288,7 +289,7 @@ impl<'a> ProofWalk<'a> {
         Ok(sum)
     }
 
-    /// Returns the reduced weights and the bound of multipliers.
+    /// Computes the reduced weights and the bound of a list of multipliers.
     fn prices(
         &self,
         proof: &Proof,

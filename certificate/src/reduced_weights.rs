@@ -1,4 +1,4 @@
-//! Bounds that multipliers prove, in integers.
+//! Bounds that multipliers prove, computed in integers.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ pub(crate) enum Decision {
     Chosen,
 }
 
-/// Binary places of multipliers after the point.
+/// Number of bits of a multiplier after the binary point.
 pub(crate) const SCALE: u32 = 32;
 
-/// The reduced weights and the bound of some multipliers.
+/// The reduced weights of sites and the bound that a list of multipliers proves.
 #[derive(Debug)]
 pub(crate) struct ReducedWeights {
     /// The bound before rounding, in units of `2^-SCALE` of `grain`.
@@ -25,12 +25,12 @@ pub(crate) struct ReducedWeights {
 }
 
 impl ReducedWeights {
-    /// Returns the bound for all open choices.
+    /// Returns the bound for all choices that are open.
     pub(crate) fn least(&self) -> u64 {
         self.rounded(self.sum)
     }
 
-    /// Returns the bound for the choices in which an open site is not as decided.
+    /// Returns the bound for the open choices that differ from `decision` at an open site.
     pub(crate) fn least_without(&self, site: u32, decision: Decision) -> u64 {
         let it = self.reduced.get(&site).copied().unwrap_or(0);
         let other = match decision {
@@ -40,7 +40,7 @@ impl ReducedWeights {
         self.rounded(self.sum.saturating_add(other))
     }
 
-    /// Returns the least whole weight at or above a sum.
+    /// Returns the least multiple of `grain` at or above a sum.
     pub(crate) fn rounded(&self, sum: i128) -> u64 {
         let unit = 1_i128 << SCALE;
         let whole = sum.max(0) / unit + i128::from(sum.max(0) % unit != 0);

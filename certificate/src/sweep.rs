@@ -1,24 +1,25 @@
-//! A sweep over a program without loops, which shows that no legal choice weighs less than a bound.
+//! A sweep over a graph without cycles, which proves that no legal choice weighs less than a bound.
 //!
-//! The sweep visits one node after the other. A *state* is the noise after the nodes with users to
-//! come, with the least weight that reaches it. A node splits each state in two if its site is
-//! open; equal states are merged. In the end no state weighs less than the bound.
+//! The sweep visits one node after the other. A *state* is the noise after the live nodes, those
+//! with a user that is not visited yet, with the least weight that reaches this noise. A node with
+//! an open site splits each state in two; equal states are merged. In the end no state weighs less
+//! than the bound.
 //!
 //! # Notation
 //!
-//! `lo(v)` and `hi(v)`: the least and the most noise after a node in a legal choice. Open sites
-//! without weight give the lesser noise. `bears(v)`: the most noise after `v` that brings no node
-//! over its limit through `v`, however high all other noise is. So all noise up to `floor(v)`, the
-//! larger of `lo(v)` and `bears(v)`, is equivalent, and a node whose `hi` is not above its floor
+//! `lo(v)` and `hi(v)` are the least and the largest noise after node `v` in a legal choice, where
+//! open sites without a weight give the lesser noise. `bears(v)` is the largest noise after `v`
+//! that brings no node over its limit through `v`, whatever all other noise is. So all noise up to
+//! `floor(v)`, the larger of `lo(v)` and `bears(v)`, is equivalent. A node with `hi(v) <= floor(v)`
 //! needs no place in a state.
 //!
-//! # What is given up early
+//! # Pruning
 //!
-//! Multipliers `y` prove a bound. The weight of a choice exceeds it by the reduced weight of each
-//! chosen site if that is positive, by minus the reduced weight of each absent site if that is
-//! negative, and by `y` for each further hit of a core. A state is dropped if its excess so far
-//! reaches the claimed bound. A state is also dropped if another has nowhere more noise and no more
-//! weight.
+//! Multipliers `y` prove a bound. The weight of a choice exceeds this bound by the reduced weight
+//! of each chosen site if it is positive, by minus the reduced weight of each absent site if it is
+//! negative, and by `y` for each chosen site of a core after the first. A state is dropped if its
+//! excess so far reaches the claimed bound. A state is also dropped if another state has no more
+//! weight and no more noise after any node.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 
@@ -26,9 +27,9 @@ use crate::file::{Multiplier, NodeRule, Proof, Row};
 use crate::noise::Noise;
 use crate::reduced_weights::{Decision, ReducedWeights};
 
-/// A sweep with more states fails.
+/// The largest number of states at a time. A sweep with more states fails.
 pub const MOST_STATES: usize = 1 << 20;
-/// Most cores that are tracked at a time.
+/// The largest number of cores that are tracked at a time.
 const MOST_FOLLOWED: usize = 512;
 
 /// The input of a sweep.
@@ -42,26 +43,26 @@ pub(crate) struct SweepInput<'a> {
     pub prices: &'a ReducedWeights,
 }
 
-/// The lightest path to a state.
+/// The choices with the least weight that lead to a state.
 #[derive(Clone, Debug)]
 struct LightestPath {
     weight: u64,
-    /// Its excess over the bound, in the units of multipliers.
+    /// The excess of the weight over the bound, in the units of multipliers.
     excess: i128,
-    /// The tracked cores that are hit, as bits.
+    /// The tracked cores with a chosen site, as bits.
     hit: [u64; MOST_FOLLOWED / 64],
 }
 
-/// The noise after the nodes with users to come.
+/// The noise after the live nodes.
 type LiveNoise = Box<[u32]>;
 
-/// The bounds of the module header for a node.
+/// The bounds of a node, as the module header defines them.
 #[derive(Clone, Copy, Debug, Default)]
 struct NodeBounds {
     lo: u64,
     hi: u64,
     floor: u64,
-    /// True if it has a place in states, or may be over its limit.
+    /// True if the node has a place in states, or may be over its limit.
     is_active: bool,
 }
 
@@ -69,7 +70,7 @@ struct NodeBounds {
 ///
 /// # Errors
 ///
-/// A reason why that is false or could not be verified.
+/// If the claim is false or could not be verified.
 pub(crate) fn sweep(noise: &Noise, terms: &SweepInput) -> Result<(), String> {
     let topological = topological(noise).ok_or("a sweep over a program with loops")?;
     let Some(swept) = bounds(noise, terms, &topological) else { return Ok(()) };
@@ -82,7 +83,7 @@ pub(crate) fn sweep(noise: &Noise, terms: &SweepInput) -> Result<(), String> {
         }
     }
     let followed = TrackedCores::new(noise, terms, &order);
-    // The weight of a choice with this excess.
+    // Returns the weight of a choice with this excess.
     let enough = |excess: i128| terms.prices.rounded(terms.prices.sum.saturating_add(excess));
     let at_once: u64 = terms
         .weights
@@ -173,12 +174,12 @@ fn before(node: &crate::file::NodeData, leaves: impl Fn(u32) -> u64) -> u64 {
         NodeRule::Max(plus) => leaving.max().unwrap_or(0) + u64::from(plus),
         NodeRule::Sum(plus) => leaving.fold(u64::from(plus), u64::saturating_add),
     };
-    // The largest number stands for all noise above it.
+    // The largest number represents all noise above it.
     now.min(u64::from(u32::MAX))
 }
 
-/// Returns the noise after a node, given the noise before it, if the sweep has no choice at this
-/// node. A site that is neither decided nor weighed gives the lesser noise.
+/// Returns the noise after a node at which the sweep has no choice, given the noise before it. A
+/// site that is neither decided nor has a weight gives the lesser noise.
 fn leaves_alone(noise: &Noise, terms: &SweepInput, v: u32, before: u64) -> u64 {
     let Some(s) = noise.instance.nodes[v as usize].site else { return before };
     let reset = u64::from(noise.instance.sites[s as usize].reset);
@@ -196,14 +197,14 @@ fn is_chosen(noise: &Noise, terms: &SweepInput, v: u32) -> bool {
     site.is_some_and(|s| terms.decided[s as usize] == Decision::Chosen)
 }
 
-/// Returns the site of a node if it is open and weighed.
+/// Returns the site of a node if it is open and has a weight.
 fn free(noise: &Noise, terms: &SweepInput, v: u32) -> Option<u32> {
     let s = noise.instance.nodes[v as usize].site?;
     let is_free = terms.decided[s as usize] == Decision::Open && terms.weights.contains_key(&s);
     is_free.then_some(s)
 }
 
-/// Returns the nodes, operands first. `None` if there are loops.
+/// Returns the nodes in topological order, operands first; `None` if there are cycles.
 fn topological(noise: &Noise) -> Option<Vec<u32>> {
     let n = noise.users.len();
     let mut waits = vec![0_usize; n];
@@ -226,7 +227,7 @@ fn topological(noise: &Noise) -> Option<Vec<u32>> {
     (out.len() == n).then_some(out)
 }
 
-/// Computes the bounds of the module header. `None` if no choice is legal.
+/// Computes the bounds that the module header defines; `None` if no choice is legal.
 fn bounds(noise: &Noise, terms: &SweepInput, topological: &[u32]) -> Option<Vec<NodeBounds>> {
     let nodes = &noise.instance.nodes;
     let mut swept = vec![NodeBounds::default(); nodes.len()];
@@ -250,7 +251,7 @@ fn bounds(noise: &Noise, terms: &SweepInput, topological: &[u32]) -> Option<Vec<
         };
         (swept[v as usize].lo, swept[v as usize].hi) = (lo, hi);
     }
-    // The most noise before each node that is borne.
+    // The largest noise before each node that brings no node over its limit.
     let mut bears_before = vec![0_i128; nodes.len()];
     for &v in topological.iter().rev() {
         let mut bears = i128::MAX / 4;
@@ -279,7 +280,7 @@ fn bounds(noise: &Noise, terms: &SweepInput, topological: &[u32]) -> Option<Vec<
     Some(swept)
 }
 
-/// Returns the nodes that matter, in the order of the proof as far as operands come first.
+/// Returns the active nodes in the order of the proof, with operands moved before their users.
 fn order(
     noise: &Noise,
     terms: &SweepInput,
@@ -319,7 +320,8 @@ fn order(
     Ok(out)
 }
 
-/// Tracked cores with their multipliers. Each has a bit while the sweep is among its sites.
+/// The tracked cores with their multipliers. A core has a bit from the first to the last of its
+/// sites.
 struct TrackedCores {
     of: BTreeMap<u32, Vec<(usize, i128)>>,
     ended: Vec<Vec<usize>>,
@@ -374,7 +376,8 @@ impl TrackedCores {
     }
 }
 
-/// Drops states that have nowhere less noise than another and no less weight.
+/// Drops each state that has no less weight than another and at least as much noise after each
+/// node.
 fn thin(states: &mut BTreeMap<LiveNoise, LightestPath>, n_live: usize) {
     let mut levels: Vec<Vec<u32>> = vec![Vec::new(); n_live];
     for state in states.keys() {

@@ -1,5 +1,5 @@
-//! Verification of a whole system: the answer is legal and has the claimed cost, and its parts
-//! prove the bound.
+//! Verifies a whole system: the answer is legal and has the claimed cost, and its parts prove the
+//! bound.
 
 use std::collections::BTreeMap;
 
@@ -22,12 +22,12 @@ pub struct Verified {
     pub bound: u64,
 }
 
-/// Verifies the answer and the proof of a system against its own question. The caller verifies that
-/// this is the question of some program.
+/// Verifies the answer and the proof of a system with respect to the question in it. The caller
+/// verifies that this is the question of some program.
 ///
 /// # Errors
 ///
-/// The first false claim.
+/// Returns the first false claim.
 pub fn verify(system: &System) -> Result<Verified, Failure> {
     let wrong = |why: String| Failure { place: String::new(), why };
     let mut noise = Noise::new(&system.instance).map_err(wrong)?;

@@ -41,7 +41,7 @@ fn op(name: &str, result: &str, a: &str, b: &str) -> String {
     format!("%{result} = noisy.{name} %{a}, %{b} : !noisy.i32")
 }
 
-/// Lines of arithmetic, and the return of the last result.
+/// Lines of arithmetic ops, and a return of the last result.
 fn ops(list: &[(&str, &str, &str, &str)]) -> Vec<String> {
     let lines = list.iter().map(|&(name, to, a, b)| op(name, to, a, b));
     let last = list.last().map_or("a", |it| it.1);

@@ -1,5 +1,5 @@
-//! The verifier accepts loops that take several iterations at once and branches with common terms,
-//! and nothing that computes something else.
+//! The verifier accepts loops that run several iterations at a time and branches with common terms,
+//! and refuses programs that compute something else.
 
 use noisy_certificate::equality::{Equality, FORMAT, Limits, VERSION, verify};
 
@@ -16,7 +16,7 @@ const END: &str = "  return %r : !noisy.i32
 }
 ";
 
-/// The program before: seven iterations, each with an op that is seen.
+/// The program before: seven iterations, each with an observed op.
 fn before() -> String {
     let text = "  %r = scf.for %i = %c0 to %c7 step %c1 iter_args(%w = %a) -> (!noisy.i32) {
     \"test.note\"(%i) : (index) -> ()
@@ -27,7 +27,7 @@ fn before() -> String {
     format!("{HEADER}{text}{END}")
 }
 
-/// The program after: twice three iterations, and the last one.
+/// The program after: two iterations that each replace three, and the last one.
 const AFTER: &str = "  %s = scf.for %i = %c0 to %c6 step %c3 iter_args(%w = %a) -> (!noisy.i32) {
     \"test.note\"(%i) : (index) -> ()
     %j = arith.addi %i, %c1 : index
@@ -46,7 +46,8 @@ const AFTER: &str = "  %s = scf.for %i = %c0 to %c6 step %c3 iter_args(%w = %a) 
   }
 ";
 
-/// Verifies with the loops of the second program in order, which take some iterations at once.
+/// Verifies with the loops of the second program in order, each of which replaces a number of
+/// iterations.
 fn compare(before: &str, after: &str, n_at_once: &[u64]) -> Result<(), String> {
     let starts = |text: &str| -> Vec<usize> {
         let ends = text.match_indices(" = scf.for").map(|it| it.0);
@@ -188,7 +189,7 @@ fn accepts_common_terms_and_factors_behind_branches_alone() {
         assert!(compare(&before, &after("%c", "%c"), &[]).is_err(), "{op}");
         assert!(compare(&before, &after("%c", "%a"), &[]).is_err(), "{op}");
     }
-    // A value of one case is not common.
+    // A value that is defined in one case is not common to both.
     let local = "    %x = \"test.make\"() : () -> !noisy.i32\n";
     let before = all([local.to_owned() + &case("add", "%x", "%a"), case("add", "%b", "%a")], &same);
     let end = "  %q = noisy.add %s, %a : !noisy.i32\n  %r = noisy.add %q, %a : !noisy.i32\n";

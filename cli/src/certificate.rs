@@ -1,9 +1,10 @@
 //! `noisy-check verify-certificate`: checks a certificate against a program.
 //!
 //! The optimizer's instance of each system is extracted from the program again, by the same steps
-//! as in `--fix` (safe fixes, analysis, [`extract`]); the instance in the file must be equal to it.
-//! [`noisy_certificate`] verifies the claims about it and shares no code with the optimizer. If the
-//! program was rewritten first, a second certificate shows that both programs compute the same.
+//! as in `--fix` (safe fixes, analysis, [`extract`]). The instance in the file must be equal to it.
+//! [`noisy_certificate`] verifies the claims about the instance and shares no code with the
+//! optimizer. If the program was rewritten first, a second certificate shows that both programs
+//! compute the same.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -57,13 +58,13 @@ pub(crate) fn run(args: &VerifyCertificate, out: &mut dyn Write) -> io::Result<i
     Ok(if why.is_some() { FOUND } else { CLEAN })
 }
 
-/// The files that are verified.
+/// The certificates, the programs, and the settings of a verification.
 struct Claims {
     certificate: Certificate,
     equality: Option<Equality>,
-    /// The program before.
+    /// The program before the fix.
     program: String,
-    /// The program after.
+    /// The program after the fix, if it is verified too.
     fixed: Option<String>,
     settings: Settings,
 }
@@ -87,7 +88,7 @@ impl Claims {
         Ok(Self { certificate, equality, program, fixed, settings })
     }
 
-    /// One line for each claim that holds.
+    /// Verifies all claims, and adds one line for each verified claim.
     fn judge(&self, unsafe_fixes: bool, lines: &mut Vec<Value>) -> Result<(), Refused> {
         let wrong = |why: String| (None, why);
         let mut program = &self.program;
@@ -151,10 +152,10 @@ fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, String> {
     })
 }
 
-/// A refused claim: its function, if it is about one, and the reason.
+/// A refused claim: its function, if it concerns a function, and the reason.
 type Refused = (Option<String>, String);
 
-/// One line for each function whose claims all hold.
+/// Verifies the placements, and adds one line for each verified function.
 fn judge(
     certificate: &Certificate,
     document: &Document,

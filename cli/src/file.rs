@@ -1,4 +1,4 @@
-//! One file: checked, fixed, cached and replaced.
+//! Operations on one file: check, fix, cache, replace.
 
 pub(crate) mod baseline;
 pub(crate) mod cache;

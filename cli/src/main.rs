@@ -1,9 +1,9 @@
 //! `noisy-check`: checks noisy arithmetic in MLIR files, and fixes it.
 //!
-//! The way of a file: [`input`] reads the command line, finds the files and their settings.
-//! [`file`](mod@file) builds a document for each file whose findings are not cached, asks for its
-//! diagnostics and has it fixed if requested. [`output`] prints it on the same thread.
-//! [`noisy_syntax::parallel`] runs this on all cores and hands the texts in order to
+//! The path of a file through the modules: [`input`] reads the command line, and finds the files
+//! and their settings. [`file`](mod@file) builds a document for each file without cached findings,
+//! computes its diagnostics, and fixes it if requested. [`output`] prints the result on the same
+//! thread. [`noisy_syntax::parallel`] runs this on all cores and passes the texts in order to
 //! [`run`](mod@run).
 
 mod certificate;
@@ -90,6 +90,6 @@ fn dispatch(cli: &Cli) -> io::Result<i32> {
 }
 
 fn complain(text: &str) {
-    // An error cannot be reported any more.
+    // There is no other place to report a failure of standard error.
     let _ = writeln!(io::stderr(), "{}", noisy_output::shown(text));
 }

@@ -66,7 +66,7 @@ fn draw(args: &args::Nest) -> Result<String, String> {
     })
 }
 
-/// The index of an order in a space.
+/// The index of an order in the changes of a space.
 fn changed(space: &Space, order: Reorder) -> Option<usize> {
     space.changes.iter().position(|it| {
         let same = match it.change {
@@ -81,7 +81,7 @@ fn changed(space: &Space, order: Reorder) -> Option<usize> {
     })
 }
 
-/// The reason why a space has no such order.
+/// The reason why a space has no other orders.
 fn why_not(space: &Space) -> &'static str {
     if space.points.iter().any(|it| it.part != PointPart::Whole) {
         "there are other ops before or after the inner loop"
@@ -131,7 +131,7 @@ fn kind(it: &Arrow) -> &'static str {
     it.kind.map_or("carried value", noisy_loops::DependenceKind::name)
 }
 
-/// The space as JSON; points and arrows refer to each other by index.
+/// The space as JSON. Arrows refer to points, and orders to both, by index.
 fn data(space: &Space) -> serde_json::Value {
     let points: Vec<_> = space
         .points

@@ -1,4 +1,4 @@
-//! `format`: corrects or shows blanks and line breaks of files.
+//! `format`: formats files, or shows the changes.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
         return Err(error);
     }
     out.flush()?;
-    // A filter only prints errors.
+    // A filter prints only errors.
     if !is_filter {
         complain(&summary(args.check || args.diff, n_changed, n_same, n_unparsed));
     }

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
         }
         let out = plan.output()?;
         let code = plan.run(out);
-        // The process ends: freeing the data of ten thousand files would only take time.
+        // The process ends now, so freeing the data of ten thousand files would only take time.
         std::mem::forget(plan);
         Ok(code)
     });
@@ -141,7 +141,7 @@ impl Plan<'_> {
         parallel::in_order_by_runs(parallel::cores(), self.inputs.len(), work, |done| {
             let mut report = match done {
                 Done::Checked(report) => *report,
-                // Reported once for all files that use it.
+                // A configuration is reported once for all files that use it.
                 Done::Invalid(invalid) if broken.insert(invalid.path.clone()) => {
                     self.invalid(&invalid)
                 }
@@ -204,7 +204,7 @@ impl<'a, 'b> Sink<'a, 'b> {
         write!(self.out, "{between}{piece}")
     }
 
-    /// Takes the next report, with the result of writing its file.
+    /// Handles the next report, with the result of writing its file.
     fn take(&mut self, report: Report, written: Result<(), String>) -> io::Result<()> {
         let mut report = report;
         if let Err(why) = written {
@@ -237,7 +237,7 @@ impl<'a, 'b> Sink<'a, 'b> {
         Ok(())
     }
 
-    /// Reports the end; returns the exit code.
+    /// Writes the end of the output; returns the exit code.
     fn finish(self) -> io::Result<i32> {
         let Self { plan, out, outcome, .. } = self;
         let args = plan.args;
@@ -264,7 +264,7 @@ impl<'a, 'b> Sink<'a, 'b> {
     }
 }
 
-/// Failures go to standard error in every format.
+/// Reports the failure of a file on standard error, in every format.
 fn say_failure(checked: &Checked) {
     if let Some(it) = &checked.failure {
         let place = it.place.map_or(String::new(), |(row, column)| format!(":{row}:{column}"));

@@ -1,4 +1,4 @@
-//! The attributes of arguments, operands and results, and their positions in the text.
+//! Attributes of arguments, operands and results, and their positions in the text.
 //!
 //! MLIR lists the attributes of the arguments and results of a function as dictionaries
 //! (`arg_attrs`, `res_attrs`). HEIR does the same for the operands and results of other ops
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::view::View;
 
-/// The side of an op on which a value stands.
+/// The kind of a value with attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// An argument of a function, or an operand of another op.
@@ -22,11 +22,11 @@ pub enum Side {
     Result,
 }
 
-/// The attributes in which ops other than functions list dictionaries for their operands and
-/// results.
+/// Names of the attributes that list dictionaries for the operands and the results of ops other
+/// than functions.
 pub const LISTS: [&str; 2] = ["__argattrs", "__resattrs"];
 
-/// The attribute that lists the dictionaries of a side.
+/// Returns the name of the attribute that lists the dictionaries of a side.
 fn list(side: Side, is_function: bool) -> &'static str {
     match (side, is_function) {
         (Side::Argument, true) => "arg_attrs",
@@ -44,14 +44,14 @@ fn dicts(ir: &impl View, op: Op, side: Side) -> &[Attr] {
     }
 }
 
-/// The attributes of an argument or a result of a function, or of an operand or a result of another
-/// op.
+/// Returns the attributes of an argument or a result of a function, or of an operand or a result of
+/// another op.
 pub fn dictionary(ir: &impl View, op: Op, side: Side, index: usize) -> Option<Attr> {
     let written = written(ir, op, side).get(index).copied().flatten();
     written.or_else(|| dicts(ir, op, side).get(index).copied())
 }
 
-/// The attributes that stand behind the types of arguments.
+/// Returns the attributes that are written after the types of arguments.
 fn written(ir: &impl View, op: Op, side: Side) -> &[Option<Attr>] {
     match side {
         Side::Argument => &ir.extra(op).argument_attrs,
@@ -59,8 +59,8 @@ fn written(ir: &impl View, op: Op, side: Side) -> &[Option<Attr>] {
     }
 }
 
-/// The attributes of all arguments and results of a function, or operands and results of another
-/// op, that have any.
+/// Returns the attributes of all arguments and results of a function, or operands and results of
+/// another op, each with its index. Values without attributes are left out.
 pub fn dictionaries(ir: &Ir, op: Op) -> Vec<(Side, usize, Attr)> {
     let of = |side: Side| {
         let n = written(ir, op, side).len().max(dicts(ir, op, side).len());
@@ -80,8 +80,8 @@ pub struct AttributeRange {
     pub value: Range<usize>,
 }
 
-/// The places of the attributes of one name that arguments, operands or results have, each with its
-/// number.
+/// Returns the ranges of all attributes with a name on arguments, operands or results, each with
+/// the index of its value.
 pub fn listed_attributes(
     source: &Source,
     op: Op,
@@ -89,7 +89,7 @@ pub fn listed_attributes(
 ) -> Vec<(Side, usize, AttributeRange)> {
     let data = source.ir().op(op);
     let is_function = data.kind == OpKind::FuncFunc;
-    // Functions and generics have them behind types, unless they are in the generic form.
+    // The custom forms of functions and `secret.generic` write the attributes after the types.
     let is_listed = data.form == Form::Generic || !is_function && data.form != Form::Opaque;
     let text = own_text(source, op);
     let words = OpTokens::new(&text);
@@ -100,7 +100,7 @@ pub fn listed_attributes(
     of(Side::Argument).chain(of(Side::Result)).collect()
 }
 
-/// The place of an attribute of an op itself, or else of a key within such an attribute.
+/// Returns the range of an attribute of an op, or else of a key inside an attribute of the op.
 pub fn own_attribute(source: &Source, op: Op, name: &str) -> Option<AttributeRange> {
     let text = own_text(source, op);
     let words = OpTokens::new(&text);
@@ -108,7 +108,7 @@ pub fn own_attribute(source: &Source, op: Op, name: &str) -> Option<AttributeRan
     Some(found.absolute(source, op))
 }
 
-/// The places of all attributes of an op itself, by name. *Cost.* Linear in the text of the op.
+/// Returns the ranges of all attributes of an op, by name. *Cost.* Linear in the text of the op.
 pub fn own_attributes(source: &Source, op: Op) -> FxHashMap<String, AttributeRange> {
     let text = own_text(source, op);
     let words = OpTokens::new(&text);
@@ -120,7 +120,7 @@ pub fn own_attributes(source: &Source, op: Op) -> FxHashMap<String, AttributeRan
     out
 }
 
-/// The text of an op without that of its regions.
+/// Returns the text of an op without its regions.
 fn own_text(source: &Source, op: Op) -> String {
     let data = source.ir().op(op);
     let ends = data.regions.iter().map(|it| it.0).chain([data.own_len]);
@@ -133,7 +133,7 @@ fn own_text(source: &Source, op: Op) -> String {
     out
 }
 
-/// An attribute in the text of an op: its name, and its value.
+/// The tokens of an attribute in the text of an op.
 struct FoundAttribute {
     name: Span,
     value: Span,
@@ -147,7 +147,7 @@ impl FoundAttribute {
     }
 }
 
-/// The text of an op, in tokens: comments and the contents of strings name nothing.
+/// The tokens of an op. A search in tokens does not match comments or the contents of strings.
 struct OpTokens<'a> {
     text: &'a str,
     tokens: Vec<Token>,
@@ -166,8 +166,8 @@ impl<'a> OpTokens<'a> {
         self.tokens.get(at).map_or(TokenKind::Eof, |it| it.kind)
     }
 
-    /// The attributes of a name, each by the number of what has it: in the attribute `list` of the
-    /// op itself, or behind types.
+    /// Returns the attributes with a name, each with the index of its value. They are in the
+    /// attribute `list` of the op, or after types.
     fn listed(&self, list: Option<&str>, side: Side, name: &str) -> Vec<(usize, FoundAttribute)> {
         let in_dict = |depth, n| (depth == 2).then_some(n);
         let is_it = |it: &str| it == name;
@@ -192,11 +192,11 @@ impl<'a> OpTokens<'a> {
         Vec::new()
     }
 
-    /// The brackets that open the dictionaries of the op itself.
+    /// Returns the opening braces of the dictionaries of the op itself.
     fn own_dicts(&self) -> impl Iterator<Item = usize> {
         let mut depth = 0_i32;
         (0..self.tokens.len()).filter_map(move |at| {
-            // Properties have a bracket more.
+            // Properties are written `<{...}>`.
             let is_dict = |at: usize| self.kind(at) == TokenKind::LBrace;
             let open = match self.kind(at) {
                 TokenKind::Less if is_dict(at + 1) => at + 1,
@@ -208,8 +208,8 @@ impl<'a> OpTokens<'a> {
         })
     }
 
-    /// An attribute in a dictionary of the op itself, at a depth of brackets for which `is_in` is
-    /// true.
+    /// Returns an attribute in a dictionary of the op itself, at a bracket depth for which `is_in`
+    /// is true.
     fn own(&self, name: &str, is_in: &dyn Fn(i32) -> bool) -> Option<FoundAttribute> {
         self.own_dicts().find_map(|open| {
             let number = |depth, _| is_in(depth).then_some(0);
@@ -217,15 +217,15 @@ impl<'a> OpTokens<'a> {
         })
     }
 
-    /// The attributes of the op itself.
+    /// Returns the attributes of the op itself.
     fn all_own(&self) -> impl Iterator<Item = FoundAttribute> {
         let all = |open| self.entries(open, &|_| true, &|depth, n| (depth == 1).then_some(n));
         self.own_dicts().flat_map(all).map(|it| it.1)
     }
 
-    /// The attributes of some names behind an opening bracket, the first for each number. `number`
-    /// returns the number of an attribute, from the depth of the brackets around it and the number
-    /// of commas before it directly in this bracket; `None` if the attribute is not wanted.
+    /// Returns the wanted attributes inside the bracket that opens at `open`, the first one for
+    /// each number. `number` computes the number of an attribute from the bracket depth and from
+    /// the number of preceding commas directly in this bracket; `None` skips the attribute.
     fn entries(
         &self,
         open: usize,
@@ -234,7 +234,7 @@ impl<'a> OpTokens<'a> {
     ) -> Vec<(usize, FoundAttribute)> {
         let (mut depth, mut n) = (0_i32, 0);
         let mut out: Vec<(usize, FoundAttribute)> = Vec::new();
-        // Its name, the brackets around it, and its number.
+        // Token of the name, bracket depth, and number of the current attribute.
         let mut start: Option<(usize, i32, usize)> = None;
         for at in open..self.tokens.len() {
             let kind = self.kind(at);
@@ -269,7 +269,7 @@ impl<'a> OpTokens<'a> {
         out
     }
 
-    /// Returns the number of brackets that a token opens; `<=` and `>=` are none.
+    /// Returns the change of the bracket depth at a token. `<=` and `>=` are not brackets.
     fn nesting(&self, at: usize) -> i32 {
         let compares = |token: &Token| self.text.as_bytes().get(token.end as usize) == Some(&b'=');
         let is_bracket = !self.tokens.get(at).is_some_and(compares);
@@ -282,7 +282,7 @@ impl<'a> OpTokens<'a> {
         }
     }
 
-    /// Returns true if a token is a wanted name of an attribute in a dictionary.
+    /// Returns true if a token is the name of an attribute in a dictionary, and the name is wanted.
     fn names(&self, at: usize, is_wanted: &dyn Fn(&str) -> bool) -> bool {
         let before = at.checked_sub(1).map(|it| self.kind(it));
         let is_it = match self.kind(at) {

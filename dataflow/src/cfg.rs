@@ -1,16 +1,16 @@
-//! The blocks of a region as a graph, its dominators and its natural loops.
+//! The graph of the blocks of a region, its dominators and its natural loops.
 //!
-//! *Loops.* An edge to a block that dominates its source goes back to the head of a loop; the loop
-//! consists of the blocks that reach that edge without passing the head (Aho, Sethi, Ullman). Heads
-//! are taken from the inner ones outward, and a walk jumps over loops that were found already.
+//! *Loops.* An edge to a block that dominates the source of the edge is a back edge to the head of
+//! a loop. The loop consists of the blocks that reach the back edge without passing the head (Aho,
+//! Sethi, Ullman). Inner heads are processed first, and a walk skips loops that were found before.
 //! *Cost.* Near linear in blocks and branches, without recursion.
 
 use noisy_syntax::dominance::DominatorTree;
 use noisy_syntax::{Block, Ir, Op, Region};
 use rustc_hash::FxHashMap;
 
-/// The blocks of a region and the branches between them. Nodes are numbers in textual order; the
-/// entry is 0.
+/// The blocks of a region and the branches between them. A node is the index of a block in textual
+/// order; the entry is node 0.
 #[derive(Clone, Debug)]
 pub struct Cfg {
     /// Blocks by node.
@@ -28,8 +28,8 @@ impl Cfg {
         Self::taken(ir, region, |_, _| true)
     }
 
-    /// Returns the graph of a region with the branches that `is_taken` accepts, by op and index of
-    /// the successor.
+    /// Returns the graph of a region with the branches that `is_taken` accepts. Its arguments are
+    /// the branch op and the index of the successor.
     pub fn taken(ir: &Ir, region: Region, is_taken: impl Fn(Op, usize) -> bool) -> Self {
         let blocks = ir.blocks(region);
         let numbers: FxHashMap<Block, u32> =
@@ -71,7 +71,7 @@ impl Cfg {
         components(&self.successors, &self.predecessors)
     }
 
-    /// Returns true if a component has a branch within it.
+    /// Returns true if a component has a branch to one of its own nodes.
     pub(crate) fn is_cycle(&self, component: &[u32]) -> bool {
         match *component {
             [node] => self.successors[node as usize].contains(&node),
@@ -80,7 +80,7 @@ impl Cfg {
     }
 }
 
-/// Returns the nodes in postorder of a depth-first walk from the first; unreachable ones come last.
+/// Returns the nodes in postorder of a depth-first walk from node 0; unreachable ones come last.
 fn postorder(successors: &[Vec<u32>]) -> Vec<u32> {
     let n = successors.len();
     let mut seen = vec![false; n];
@@ -143,34 +143,34 @@ pub fn components(successors: &[Vec<u32>], predecessors: &[Vec<u32>]) -> Vec<Vec
 /// A natural loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// Node where it is entered.
+    /// Node where the loop is entered.
     pub head: u32,
-    /// Nodes from where it goes back, in order.
+    /// Sources of the back edges, in order.
     pub(crate) latches: Vec<u32>,
-    /// Index into [`Loops::all`] of the loop around it.
+    /// Index in [`Loops::all`] of the enclosing loop.
     pub parent: Option<u32>,
 }
 
 /// The natural loops of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Loops {
-    /// All loops, inner ones before those around them.
+    /// All loops, inner ones before enclosing ones.
     pub all: Vec<Loop>,
-    /// By node: index of the innermost loop that holds it.
+    /// By node: index of the innermost loop around it.
     innermost: Vec<Option<u32>>,
 }
 
 impl Loops {
-    /// Finds the loops. A cycle with several entries has no head and is no loop.
+    /// Finds the loops. A cycle with several entries is not a natural loop.
     pub fn new(cfg: &Cfg, tree: &DominatorTree) -> Self {
         let n = cfg.blocks.len();
         let mut it = Loops { all: Vec::new(), innermost: vec![None; n] };
-        // By loop: an enclosing loop that was found, or itself.
+        // By loop: an enclosing loop that was found, or the loop itself (union-find).
         let mut around: Vec<u32> = Vec::new();
         let mut heads: Vec<(u32, u32)> = (0..n as u32)
             .filter_map(|node| tree.numbers(node as usize).map(|it| (it.0, node)))
             .collect();
-        // A dominated head comes before those that dominate it.
+        // A dominated head comes before its dominators.
         heads.sort_unstable_by(|a, b| b.cmp(a));
         for (_, head) in heads {
             let mut latches: Vec<u32> = cfg.predecessors[head as usize]
@@ -214,12 +214,12 @@ impl Loops {
         it
     }
 
-    /// Returns the innermost loop that holds a node.
+    /// Returns the innermost loop around a node.
     pub fn innermost(&self, node: usize) -> Option<&Loop> {
         self.innermost.get(node).copied().flatten().map(|it| &self.all[it as usize])
     }
 
-    /// Returns the loops that hold a node, inner ones first.
+    /// Returns the loops around a node, inner ones first.
     pub fn around(&self, node: usize) -> impl Iterator<Item = &Loop> {
         let first = self.innermost.get(node).copied().flatten();
         std::iter::successors(first, |&it| self.all[it as usize].parent)
@@ -227,7 +227,7 @@ impl Loops {
     }
 }
 
-/// Returns the outermost loop found so far around a loop; shortens the path to it.
+/// Returns the outermost loop found up to now around a loop, with path compression.
 fn outermost(around: &mut [u32], mut at: u32) -> u32 {
     while around[at as usize] != at {
         let up = around[around[at as usize] as usize];
@@ -266,7 +266,7 @@ pub(crate) mod tests {
         graph(successors)
     }
 
-    /// Returns the nodes that reach a latch without passing the head, by this definition.
+    /// Returns the nodes that reach a latch without passing the head, computed from the definition.
     fn body(cfg: &Cfg, tree: &DominatorTree, head: usize) -> Vec<bool> {
         let n = cfg.blocks.len();
         let mut inside = vec![false; n];
@@ -350,7 +350,8 @@ pub(crate) mod tests {
 
     #[test]
     fn finds_deeply_nested_loops() {
-        // A chain whose second half goes back to the first, inside out.
+        // A chain of blocks. Each block of the second half branches back to its mirror image in the
+        // first half, so the loops are nested.
         let n = 100_000_u32;
         let successors = (0..n)
             .map(|it| if it < n / 2 { vec![it + 1] } else { vec![(it + 1) % n, n - 1 - it] })

@@ -1,8 +1,8 @@
 //! Dense dataflow: a state at each end of a block, forward or backward.
 //!
-//! *Law.* With a join-semilattice of finite height and monotone transfers the solution is the least
-//! one. *Cost.* A worklist in reverse postorder (postorder backward): on reducible graphs about as
-//! many rounds as loops are deep.
+//! *Law.* With a join-semilattice of finite height and monotone transfer functions, the solution is
+//! the least one. *Cost.* The worklist is in reverse postorder (backward: postorder). On reducible
+//! graphs, the number of rounds is about the nesting depth of the loops.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -40,11 +40,11 @@ pub trait Dense {
     /// The direction of the analysis.
     type Direction: Direction;
 
-    /// Returns the state that flows in from outside: at the entry (forward), or at the ends of
-    /// blocks without successors (backward).
+    /// Returns the initial state at the entry (forward), or at the ends of blocks without
+    /// successors (backward).
     fn boundary(&self) -> Self::State;
 
-    /// Carries a state through the block of a node.
+    /// Applies the transfer function of a block to a state.
     fn transfer(&self, node: usize, state: &mut Self::State);
 }
 
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::cfg::tests::random;
 
-    /// Returns true if a node is reached from the entry (forward) or reaches an end (backward).
+    /// True if the node is reachable from the entry (forward), or reaches an end (backward).
     struct Reached<D>(std::marker::PhantomData<D>);
 
     impl<D: Direction> Dense for Reached<D> {

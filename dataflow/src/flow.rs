@@ -1,5 +1,5 @@
-//! Flow of control and values through ops with regions and through branches: the structure that the
-//! solver, the derivation and the optimizer follow. It contains no facts.
+//! Flow of control and values through ops with regions and through branches. The solver, the
+//! derivation and the optimizer follow this structure. It contains no facts.
 
 use std::ops::Range;
 
@@ -17,28 +17,29 @@ pub use control::{Interval, bounds, cases, may_take, trips, way};
 pub use feeding::{feeders, feeding_operands, feeds};
 pub use trips::Trips;
 
-/// Use of the regions of an op.
+/// The way in which an op runs its regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     /// The op has no regions.
     Plain,
     /// The region is a function body: calls enter it and pass its arguments.
     Function,
-    /// The regions only group other ops: modules, the chunks of a split file.
+    /// The regions only group other ops, as in modules and in the chunks of a split file.
     Group,
     /// The op runs one of its regions once; the yields of that region give the results.
     Choice,
-    /// The op runs its region a number of times. Operands from `first` on are carried into the last
-    /// arguments of the region, and yields into the next round; the last yields are the results.
+    /// The op runs its region a number of times. The operands from `first` on initialize the last
+    /// arguments of the region, yields are carried into the next iteration, and the last yields are
+    /// the results.
     For {
         /// Index of the first carried operand.
         first: usize,
     },
     /// `scf.while`: all operands are carried.
     While,
-    /// `scf.parallel`: the op runs its region for each point of a space. Its results combine, in
-    /// any order, the operands from `first` on with the operands of the [`Flow::Reduce`] that ends
-    /// each run.
+    /// `scf.parallel`: the op runs its region for each point of an iteration space. Its results
+    /// combine, in any order, the operands from `first` on with the operands of the
+    /// [`Flow::Reduce`] at the end of each run.
     Parallel {
         /// Index of the first initial value.
         first: usize,
@@ -46,9 +47,9 @@ pub enum Flow {
     /// `scf.reduce` at the end of a [`Flow::Parallel`]: region number `i` combines two values for
     /// result number `i`.
     Reduce,
-    /// `scf.forall`: the op runs its region for each point of a space. Operands from `first` on are
-    /// the last arguments of the region in each run; with the insertions of the runs they are the
-    /// results.
+    /// `scf.forall`: the op runs its region for each point of an iteration space. The operands from
+    /// `first` on are the last arguments of the region in each run. The results are these operands
+    /// with the insertions of all runs.
     Forall {
         /// Index of the first shared output.
         first: usize,
@@ -102,8 +103,8 @@ impl Flow {
         }
     }
 
-    /// Returns how many of `n_operands` operands the op reads itself. It gives the others to its
-    /// region.
+    /// Returns the number of operands, out of `n_operands`, that the op reads itself. It passes the
+    /// others to its region.
     pub fn n_own(self, n_operands: usize) -> usize {
         match self {
             Flow::For { first } | Flow::Parallel { first } | Flow::Forall { first } => first,
@@ -124,8 +125,8 @@ impl Flow {
     }
 }
 
-/// Returns true if an op is HEIR's `secret.generic`: it runs its one block once, with its operands
-/// as arguments. Source: HEIR, `lib/Dialect/Secret/IR/SecretOps.td`.
+/// Returns true if an op is HEIR's `secret.generic`, which runs its only block once, with its
+/// operands as arguments. Source: HEIR, `lib/Dialect/Secret/IR/SecretOps.td`.
 fn is_secret_generic(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     data.regions.len() == 1
@@ -133,14 +134,14 @@ fn is_secret_generic(ir: &Ir, op: Op) -> bool {
         && ir.block(entry_block(ir, data.regions[0].1)).args.len() == data.operands.len()
 }
 
-/// Returns the operand that argument number `index` of the region of a [`Flow::Choice`] takes.
-/// `None` if the region has no arguments by rule.
+/// Returns the index of the operand that a [`Flow::Choice`] passes to argument number `index` of
+/// its region. `None` if the op passes no operands to its region.
 pub fn forwarded(ir: &Ir, op: Op, index: usize) -> Option<usize> {
     is_secret_generic(ir, op).then_some(index)
 }
 
-/// Returns the op that combines the runs of an `scf.parallel`. `None` unless it has a region with
-/// two arguments for each result.
+/// Returns the op that combines the runs of an `scf.parallel`. `None` unless that op has one region
+/// with two arguments for each result.
 pub fn reduction(ir: &Ir, parallel: Op) -> Option<Op> {
     let data = ir.op(parallel);
     let &[(_, region)] = data.regions.as_slice() else { return None };
@@ -158,8 +159,8 @@ pub fn reduction(ir: &Ir, parallel: Op) -> Option<Op> {
     (is_whole && reduce.regions.iter().all(|it| takes_two(it.1))).then_some(end)
 }
 
-/// Returns the ops that insert into the results of an `scf.forall`, each with the index of the
-/// result that its first operand goes into. `None` if results are changed in another way.
+/// Returns the ops that insert into the results of an `scf.forall`, each with the index of its
+/// result. `None` if results are changed in another way.
 pub(crate) fn insertions(ir: &Ir, forall: Op) -> Option<SmallVec<[(Op, usize); 2]>> {
     let data = ir.op(forall);
     let &[(_, region)] = data.regions.as_slice() else { return None };
@@ -185,7 +186,7 @@ pub(crate) fn insertions(ir: &Ir, forall: Op) -> Option<SmallVec<[(Op, usize); 2
     Some(out)
 }
 
-/// Returns true if an op inserts its first operand into its second one when the runs of an
+/// Returns true if an op inserts its first operand into its second operand when the runs of an
 /// `scf.forall` end.
 fn is_insertion(ir: &Ir, op: Op) -> bool {
     ir.op_name(op) == "tensor.parallel_insert_slice"
@@ -193,7 +194,8 @@ fn is_insertion(ir: &Ir, op: Op) -> bool {
         && ir.parent_op(op).is_some_and(|it| ir.op(it).kind == OpKind::ScfForallInParallel)
 }
 
-/// Returns the block where a region is entered: that of its first label if it starts with one.
+/// Returns the entry block of a region: the block of the first label if the region starts with a
+/// label, and the implicit block otherwise.
 pub fn entry_block(ir: &Ir, region: Region) -> Block {
     match ir.items(region).next() {
         Some(first) if ir.op(first).kind == OpKind::Label => ir.label_block(first),
@@ -201,13 +203,14 @@ pub fn entry_block(ir: &Ir, region: Region) -> Block {
     }
 }
 
-/// Returns the arguments of a region that a loop carries: the last `n`.
+/// Returns the last `n` arguments of a region: the values that a loop carries.
 pub fn carried_args(ir: &Ir, region: Region, n: usize) -> &[Value] {
     let args = &ir.block(entry_block(ir, region)).args;
     &args[args.len().saturating_sub(n)..]
 }
 
-/// Returns the ops that end the blocks of a region and leave it for the op that holds it.
+/// Returns the ops at the ends of blocks of a region that return control to the op around the
+/// region.
 pub fn yields(ir: &Ir, region: Region) -> SmallVec<[Op; 1]> {
     let ends = |block: Block| ir.last_op(block).filter(|&op| is_yield(ir, op));
     // Most regions have one block, and looking for labels costs a search.
@@ -218,7 +221,7 @@ pub fn yields(ir: &Ir, region: Region) -> SmallVec<[Op; 1]> {
     }
 }
 
-/// Returns true if an op leaves a region for the op that holds it.
+/// Returns true if an op returns control from a region to the op around the region.
 pub fn is_yield(ir: &Ir, op: Op) -> bool {
     let kind = ir.op(op).kind;
     matches!(
@@ -232,15 +235,15 @@ pub fn is_yield(ir: &Ir, op: Op) -> bool {
     ) || ir.is_secret_yield(op)
 }
 
-/// Returns the operands that a yield gives to the op around: all but the condition of
-/// `scf.condition`.
+/// Returns the range of the operands that a yield passes to the op around: all except the condition
+/// of `scf.condition`.
 pub fn yielded(ir: &Ir, op: Op) -> Range<usize> {
     let n = ir.op(op).operands.len();
     usize::from(ir.op(op).kind == OpKind::ScfCondition).min(n)..n
 }
 
-/// Returns the operands that a branch passes to its successor number `index`; `None` if they are
-/// unknown.
+/// Returns the range of the operands that a branch passes to its successor number `index`; `None`
+/// if they are unknown.
 pub fn passed(ir: &Ir, op: Op, index: usize) -> Option<Range<usize>> {
     let data = ir.op(op);
     let successor = ir.extra(op).successors.get(index)?;
@@ -272,15 +275,14 @@ pub fn passed(ir: &Ir, op: Op, index: usize) -> Option<Range<usize>> {
                 start..start + cases.get(index - 1)?
             }
         }
-        // An unconditional branch of an unknown dialect with one successor may pass all operands,
-        // or not.
+        // A branch of an unknown dialect may pass any of its operands.
         _ if n == 0 => 0..0,
         _ => return None,
     };
     (range.end <= n).then_some(range)
 }
 
-/// Returns the small numbers in a list attribute.
+/// Returns the numbers of a dense array attribute, if all of them are small.
 fn integers(ir: &Ir, op: Op, name: &str) -> Option<SmallVec<[usize; 4]>> {
     let AttrData::DenseArray { values, .. } = ir.interner.attr_data(ir.attr(op, name)?) else {
         return None;
@@ -292,8 +294,8 @@ fn integers(ir: &Ir, op: Op, name: &str) -> Option<SmallVec<[usize; 4]>> {
     values.iter().map(number).collect()
 }
 
-/// Returns the operand that decides where control goes from an op: to which successor or region, or
-/// around a loop once more.
+/// Returns the index of the operand that controls an op: it selects a successor or a region, or
+/// decides if a loop goes on.
 pub fn decider(ir: &Ir, op: Op) -> Option<usize> {
     let data = ir.op(op);
     if matches!(data.form, Form::Broken | Form::Opaque) || data.operands.is_empty() {
@@ -315,12 +317,13 @@ pub fn may_skip(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::ScfIf | OpKind::AffineIf) && ir.op(op).regions.len() < 2
 }
 
-/// Returns true if a type is `i1` to `i5`: the types that the built-in scheme encodes.
+/// Returns true if a type is `i1` to `i5`, the types that the built-in scheme encodes.
 pub fn is_plain(ir: &Ir, ty: noisy_syntax::Type) -> bool {
     matches!(ir.interner.type_data(ty), TypeData::Int { width: 1..=5, sign: Sign::Signless })
 }
 
-/// Returns the operand of a yield that a loop carries into its next round at an index.
+/// Returns the yield of a loop and the index of its operand that is carried into the next iteration
+/// at an index.
 pub fn carried_operand(ir: &Ir, op: Op, index: usize) -> Option<(Op, usize)> {
     let data = ir.op(op);
     let (region, at) = match Flow::of(ir, op) {

@@ -1,21 +1,21 @@
 //! Join-semilattices, the values of dataflow facts.
 //!
 //! *Laws.* `join` computes the least upper bound: it is idempotent, commutative and associative,
-//! [`Lattice::bottom`] is neutral, and [`Changed`] says truly if the left side is now another
-//! element. A solver that sees these laws and monotone transfers ends at the least solution,
-//! whatever its order. [`laws`] checks them for a sample of elements.
+//! [`Lattice::bottom`] is neutral, and the returned [`Changed`] is `Yes` exactly if the left side
+//! changed. With these laws and monotone transfer functions, a solver ends at the least solution in
+//! any order of its visits. [`laws`] checks them for a sample of elements.
 //!
-//! There is no `PartialOrd` supertrait: the order is `a <= b` iff joining `a` into `b` changes
-//! nothing, and derived orders of Rust types are lexicographic, which is another order.
+//! There is no `PartialOrd` supertrait: `a <= b` means that joining `a` into `b` changes nothing.
+//! The orders that Rust derives are lexicographic and thus different.
 
-/// Records if an operation changed its target. A solver that drops it misses changes, so it must be
-/// used.
+/// Result of an operation that may change its target. A solver that ignores it misses changes,
+/// hence `must_use`.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changed {
     /// The target is the same as before.
     No,
-    /// The target is another element now.
+    /// The target is a different element now.
     Yes,
 }
 
@@ -50,7 +50,7 @@ pub trait Lattice: Clone + PartialEq {
     }
 }
 
-/// A lattice whose elements are all ordered, by the order of their type, from the default one up.
+/// A totally ordered lattice: the order is the `Ord` of the type, and the default value is bottom.
 pub trait Chain: Copy + Ord + Default {}
 
 impl<T: Chain> Lattice for T {
@@ -66,11 +66,11 @@ impl<T: Chain> Lattice for T {
     }
 }
 
-/// Checks the laws on all pairs and triples of a sample.
+/// Checks the lattice laws on all pairs and triples of a sample.
 ///
 /// # Errors
 ///
-/// Names the first law that is broken, and the elements that break it.
+/// Names the first broken law and the elements that break it.
 pub fn laws<L: Lattice + std::fmt::Debug>(sample: &[L]) -> Result<(), String> {
     let joined = |a: &L, b: &L| {
         let mut out = a.clone();
@@ -117,11 +117,11 @@ pub fn laws<L: Lattice + std::fmt::Debug>(sample: &[L]) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a function of two facts grows with each of them, on all pairs of a sample.
+/// Checks that a function of two facts is monotone in each of them, on all pairs of a sample.
 ///
 /// # Errors
 ///
-/// Names the first elements for which it does not.
+/// Names the first elements for which the function is not monotone.
 pub fn monotone<L: Lattice + std::fmt::Debug>(
     sample: &[L],
     transfer: &dyn Fn(&L, &L) -> L,

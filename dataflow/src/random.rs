@@ -1,6 +1,6 @@
 //! Random numbers for tests.
 
-/// A small generator (xorshift), so that runs repeat.
+/// A small deterministic generator (xorshift).
 pub(crate) struct Random(u64);
 
 impl Random {

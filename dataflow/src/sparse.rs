@@ -1,50 +1,50 @@
-//! Sparse forward dataflow: a fact per value, from the definitions to the uses, from scratch or
-//! from an edit outward.
+//! Sparse forward dataflow: a fact per value, propagated from definitions to uses. The solver runs
+//! from scratch, or incrementally from an edit.
 //!
 //! # Notation
 //!
-//! An op is *live* if its block is; a block is live if it is the entry of a region that its op
-//! enters, or if a live branch may go to it. The solver computes liveness itself: dead code has
-//! bottom facts, and no analysis can turn this off. A *cycle* is a loop op ([`Flow::For`],
-//! [`Flow::While`]) or an op with a region in which a branch goes backward in the text; everything
-//! else is acyclic in program order, because a use that precedes its definition is not an edge: it
-//! reads [`Domain::unknown`].
+//! An op is *live* (reachable) if its block is live. A block is live if it is the entry of a region
+//! that is entered, or if a live branch may go to it. The solver computes liveness itself: values
+//! in dead code have the fact bottom, for every analysis. A *cycle* is a loop op ([`Flow::For`],
+//! [`Flow::While`]) or an op with a region in which a branch goes backward in the text. Everything
+//! else is acyclic in program order, because a use that precedes its definition reads
+//! [`Domain::unknown`] and creates no edge.
 //!
 //! # From scratch
 //!
-//! One pass over all items in program order (`traversal.rs`): each op is visited after everything
-//! that feeds it. Cycles are iterated where they occur, innermost first (`cycles.rs`).
+//! One pass visits all items in program order (`traversal.rs`), so each op is visited after the ops
+//! that feed it. Cycles are iterated where they occur, innermost first (`cycles.rs`).
 //!
 //! # Layers
 //!
 //! An analysis may read the facts of analyses that were solved before it (its
-//! [`SparseForward::Base`]): noise reads integers, integer ranges read constants. Information flows
-//! only upward, so the analyses are solved one after the other, and each passes on the values with
-//! new facts ([`Sparse::moved`]). Conditions and bounds of loops decide where control goes: an
-//! analysis of integers knows them by its own facts ([`SparseForward::interval`]), the others ask
-//! their base ([`Base::interval`]).
+//! [`SparseForward::Base`]): noise reads integers, integer ranges read constants. No analysis reads
+//! facts of a later one, so the analyses are solved one after the other, and each passes on the
+//! values with changed facts ([`Sparse::moved`]). Conditions and loop bounds determine control
+//! flow: an analysis of integers takes them from its own facts ([`SparseForward::interval`]), the
+//! others from their base ([`Base::interval`]).
 //!
 //! # From an edit
 //!
-//! The changed ops go into a queue in program order; an op with regions is visited a second time at
+//! The changed ops go into a queue in program order. An op with regions is visited a second time at
 //! its end, where its results are joined from its yields (`update.rs`). A visit that changes a fact
-//! queues the users of that value; one that changes the liveness of a block queues its ops. Since
-//! an acyclic op is visited after everything that feeds it, it is visited once. If an op within a
-//! cycle is queued, the outermost cycle around it is reset and iterated as a whole, because facts
-//! that were derived around the cycle from an old fact must not stay. If much of the program turns
-//! out to be affected, it is solved from scratch instead.
+//! queues the users of that value, and a visit that changes the liveness of a block queues the ops
+//! of the block. An acyclic op is visited after the ops that feed it, so it is visited once. If an
+//! op within a cycle is queued, the outermost cycle around it is reset and iterated as a whole,
+//! because facts that were derived around the cycle from an old fact must not remain. If a large
+//! part of the program is affected, the program is solved from scratch instead.
 //!
 //! # Calls
 //!
-//! An analysis may follow calls into their callees, each of which is evaluated for the vectors of
-//! arguments that calls pass to it ([`Calls::Followed`], `calls.rs`). An edit that reaches a call
-//! evaluates the functions that depend on it again.
+//! An analysis may follow calls into their callees. Each callee is evaluated once for each vector
+//! of argument facts that calls pass to it ([`Calls::Followed`], `calls.rs`). If an edit affects a
+//! call, the functions that depend on the call are evaluated again.
 //!
 //! # Law
 //!
 //! After any edits the facts equal those from scratch. *Cost.* An edit that changes `k` facts
-//! outside of cycles visits in proportion to `k` and their uses, each at O(log n) for its place in
-//! the text.
+//! outside of cycles causes visits in proportion to `k` and the uses of these facts. Each visit
+//! costs O(log n) for its position in the queue.
 
 mod analysis;
 mod branches;
@@ -87,7 +87,7 @@ pub enum Moved {
     /// All values may have new facts.
     #[default]
     All,
-    /// Only these values have new facts; some may occur repeatedly.
+    /// Only these values may have new facts. A value may occur repeatedly.
     These(Vec<Value>),
 }
 
@@ -102,12 +102,12 @@ impl Moved {
     }
 }
 
-/// The facts of an analysis, kept up to date edit by edit.
+/// The incremental solver of an analysis, with its facts.
 #[derive(Debug)]
 pub struct Sparse<A: SparseForward, O = ()> {
     /// The analysis.
     pub analysis: A,
-    /// The observer, with the findings that it noted.
+    /// The observer, with its findings.
     pub observer: O,
     recorder: Option<Box<dyn VisitRecorder<A::Fact>>>,
     facts: Vec<A::Fact>,
@@ -122,13 +122,14 @@ pub struct Sparse<A: SparseForward, O = ()> {
     solve_start: u32,
     branches: Branches,
     queue: Queue,
-    /// True if facts of later ops exist, so that definitions must be checked to precede their uses.
+    /// True during updates: facts of later ops exist then, so each use must check that its
+    /// definition precedes it.
     checks_order: bool,
     cycle: CycleState<A::Fact>,
-    /// Ops that were iterated as loops, even if they are no loops any more. The ops inside were
-    /// visited in each of these rounds.
+    /// Ops that were iterated as loops when they were last visited, even if an edit has changed
+    /// them since. The facts inside come from these iterations.
     iterated: FxHashSet<Op>,
-    /// Outermost cycles whose fuel ran out, and calls that nest too deep: see
+    /// Outermost cycles whose fuel ran out, and calls that nest too deeply: see
     /// [`Sparse::undecided`].
     undecided: FxHashSet<Op>,
     n_visits: usize,
@@ -144,10 +145,11 @@ impl<A: SparseForward> Sparse<A> {
         Self::observed(ir, analysis, ())
     }
 
-    /// Solves one op that is isolated from above, for an analysis that follows no calls. Values
-    /// outside of the op have no facts, and the facts are not kept up to date.
+    /// Solves one op that is isolated from above, for an analysis that does not follow calls.
+    /// Values outside of the op have no facts, and the facts must not be updated.
     ///
-    /// *Cost.* Linear in the op, except for loops, plus tables of the size of the program.
+    /// *Cost.* Linear in the size of the op, except for loops, plus tables of the size of the
+    /// program.
     pub fn of_op(ir: &Input<'_, A::Base>, analysis: A, op: Op) -> Self {
         let mut it = Self::unsolved(analysis, ());
         debug_assert!(!it.calls.is_on(), "calls leave the op");
@@ -217,8 +219,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.analysis.carries(&ir.interner, ir.value(value).ty)
     }
 
-    /// Asks the analysis about an op, about a value that it defines or about an argument of its
-    /// regions, and remembers the reads.
+    /// Calls the analysis for an op, for a value that the op defines, or for an argument of its
+    /// regions. Records the reads.
     #[inline]
     fn ask<T>(
         &mut self,
@@ -233,35 +235,35 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         answer
     }
 
-    /// Refines a fact of a value by the facts that follow from the program and the base.
+    /// Lets the analysis refine the fact of a value ([`SparseForward::refine`]).
     #[inline]
     fn refined(&mut self, ir: &Input<'_, A::Base>, op: Op, value: Value, fact: A::Fact) -> A::Fact {
         self.ask(ir, op, |it, cx| it.refine(cx, value, fact))
     }
 
-    /// Returns true if larger facts carry no more information; a cycle in which only such facts
-    /// change is done.
+    /// Returns true if larger facts carry no more information. A cycle in which only such facts
+    /// change is finished.
     fn is_saturated(&self, fact: &A::Fact) -> bool {
         self.analysis.unbounded(fact).is_some()
     }
 
-    /// Returns the fact that a saturated fact becomes if it would go on to grow; the fact itself if
+    /// Returns the fact that replaces a saturated fact if it would grow further; the fact itself if
     /// it is not saturated.
     fn unbounded(&self, fact: &A::Fact) -> A::Fact {
         self.analysis.unbounded(fact).unwrap_or_else(|| fact.clone())
     }
 
-    /// Returns the fact of a value.
+    /// Returns the fact of a value; `None` if the value is newer than the last update.
     pub fn fact(&self, value: Value) -> Option<&A::Fact> {
         self.facts.get(value.index())
     }
 
-    /// Returns true if a block can be reached.
+    /// Returns true if a block is reachable.
     pub fn is_block_live(&self, block: Block) -> bool {
         self.live.get(block.index()).copied().unwrap_or(false)
     }
 
-    /// Returns true if the block of an op can be reached.
+    /// Returns true if the block of an op is reachable.
     pub fn is_live(&self, ir: &Ir, op: Op) -> bool {
         if ir.op(op).kind == OpKind::Chunk {
             return true;
@@ -269,9 +271,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.is_block_live(ir.block_of(op))
     }
 
-    /// Returns the ops at which work ran out, in no particular order: carried facts of an outermost
-    /// cycle, or results of a call, were taken to be unknown. The cycle is a loop, an `scf.reduce`,
-    /// or the op that holds a region with a cycle of blocks.
+    /// Returns the ops at which the budget of visits or the nesting limit was exceeded, in no
+    /// particular order. The solver made the carried facts of an outermost cycle, or the results of
+    /// a call, unknown there. The op of a cycle is a loop, an `scf.reduce`, or the op around a
+    /// region with a cycle of blocks.
     pub fn undecided(&self) -> impl Iterator<Item = Op> {
         self.undecided.iter().copied()
     }
@@ -281,7 +284,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         &self.moved
     }
 
-    /// Number of visits of ops in the last update, one for each round of a cycle.
+    /// Number of visits of ops in the last update; each round of a cycle counts.
     pub fn n_visits(&self) -> usize {
         self.n_visits
     }
@@ -311,7 +314,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Makes the tables as long as the arenas.
+    /// Extends the tables to the lengths of the arenas.
     fn resize_tables(&mut self, ir: &Input<'_, A::Base>) {
         let (n_ops, n_values, n_blocks, _) = ir.bounds();
         fit(&mut self.facts, n_values, A::Fact::bottom());
@@ -326,7 +329,7 @@ fn fit<T: Clone>(table: &mut Vec<T>, n: usize, new: T) {
     table.resize(n, new);
 }
 
-/// Returns the op itself or the op around it that is an item of a region.
+/// Returns the ancestor of an op (or the op itself) that is an item of a region.
 fn ancestor_in(ir: &Ir, op: Op, region: Region) -> Option<Op> {
     let mut at = op;
     while ir.op(at).parent != region {

@@ -1,29 +1,29 @@
 //! Read access of analyses to a program.
 //!
-//! A rule (a fold, a transfer function, a contract) is written against [`View`]. Code outside of
-//! the solver passes an [`Ir`]. The solver passes a [`crate::sparse::AnalysisContext`], which
-//! records the reads of each op, so that the op is visited again when one of them changes.
+//! Folds, transfer functions and contracts read the program through [`View`]. Code outside of the
+//! solver passes an [`Ir`]. The solver passes a [`crate::sparse::AnalysisContext`], which records
+//! the reads of each op, so that an op is visited again when something that it read changes.
 
 use noisy_syntax::{Attr, Def, Interner, Ir, Name, Op, OpData, OpExtra, Type, Value};
 
-/// Types, attributes and names, which never change.
+/// Access to types, attributes and names, which never change.
 pub trait Types {
     /// Returns the table of types, attributes and names.
     fn interner(&self) -> &Interner;
 }
 
-/// A program, read op by op.
+/// Read access to a program, op by op.
 pub trait View: Types {
     /// Returns the data of an op.
     fn op(&self, op: Op) -> &OpData;
 
-    /// Returns the data that only some ops have.
+    /// Returns the optional data of an op: successors, symbols, argument attributes.
     fn extra(&self, op: Op) -> &OpExtra;
 
     /// Returns an attribute of an op by its name.
     fn attr(&self, op: Op, name: &str) -> Option<Attr>;
 
-    /// Returns true if the text of an op itself is wrong.
+    /// Returns true if the own text of an op has a problem.
     fn has_problem(&self, op: Op) -> bool;
 
     /// Returns the full name of an op.
@@ -35,12 +35,12 @@ pub trait View: Types {
     /// Returns the type of a value.
     fn ty(&self, value: Value) -> Type;
 
-    /// Returns the type of an operand; `None` if it names no value.
+    /// Returns the type of an operand; `None` if the operand names no value.
     fn operand_ty(&self, op: Op, index: usize) -> Option<Type> {
         Some(self.ty(self.op(op).operands.get(index)?.value?))
     }
 
-    /// Returns the op that a name means where `from` refers to it.
+    /// Returns the op that a symbol name resolves to, seen from `from`.
     fn resolve_symbol(&self, from: Op, name: Name) -> Option<Op>;
 }
 

@@ -1,9 +1,9 @@
-//! Measures the time to format 100,000 ops on one thread: reading the text, finding the edits and
-//! applying them, and formatting the result again.
+//! Measures the time to format 100,000 ops on one thread: parsing the text, computing and applying
+//! the edits, and formatting the result again.
 //!
 //!     cargo run --release -p noisy-format --example reformat
 //!
-//! Prints a line for each shape of a program; each figure is the least of five runs.
+//! Prints a line for each kind of program. Each figure is the minimum of five runs.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use noisy_syntax::{Source, TextEdit};
 /// Number of ops of a program, except terminators.
 const OPS: usize = 100_000;
 
-/// A function of straight-line ops with other indentation and spacing.
+/// A function of straight-line ops with irregular indentation and spacing.
 fn line(out: &mut String, name: usize, ops: usize) {
     let _ = writeln!(out, "func.func @f{name}(%x:i32)->i32{{");
     let _ = writeln!(out, "      %0 = arith.addi %x,  %x : i32");
@@ -24,7 +24,7 @@ fn line(out: &mut String, name: usize, ops: usize) {
     let _ = writeln!(out, "return %{} : i32 }}", ops - 1);
 }
 
-/// A function of loops in loops, an op in each.
+/// A function of nested loops with one op in each.
 fn nest(out: &mut String, name: usize, depth: usize) {
     let _ = writeln!(out, "func.func @f{name}(%n: index, %x: i32) {{");
     for at in 0..depth {
@@ -44,7 +44,7 @@ fn signature(out: &mut String, name: usize, ops: usize) {
     out.push_str("return }\n");
 }
 
-/// Returns the formatted text, and the time.
+/// Returns the formatted text and the minimum time.
 fn run(text: &str) -> (String, Duration) {
     let mut best = Duration::MAX;
     let mut after = String::new();

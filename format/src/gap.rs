@@ -1,5 +1,5 @@
-//! The gaps between tokens, each brought to a wanted form: one edit for each run of blanks that
-//! changes, none across a comment.
+//! Formats the gaps between tokens. Each changed run of blanks is one edit, and no edit contains a
+//! comment.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use crate::space::Space;
 /// The wanted form of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Want {
-    /// Both tokens on one line. If a comment or a mark separates them, the second is indented by
-    /// this.
+    /// Both tokens on one line. If a comment or a mark separates them, the second one is indented
+    /// by this number of blanks.
     Line(Space, usize),
     /// A line break.
     Break(Break),
-    /// The current text, with its lines moved to the right by this number of blanks.
+    /// The current text, with its lines shifted right by this number of blanks.
     Shift(isize),
 }
 
@@ -52,7 +52,7 @@ impl Break {
 pub(crate) struct Gaps<'a> {
     pub(crate) text: &'a str,
     pub(crate) marks: Marks,
-    /// The line end for new lines; existing line ends stay.
+    /// The line end of new lines; existing line ends are kept.
     newline: &'static str,
     pub(crate) edits: Vec<TextEdit>,
     /// The number of columns by which the token after the last gap moves with the start of its
@@ -86,7 +86,8 @@ impl<'a> Gaps<'a> {
         (0..bytes.len()).filter(|&it| is_end(it)).count()
     }
 
-    /// Formats a gap. A gap that contains more than blanks, line breaks and comments stays.
+    /// Formats a gap. A gap that contains anything other than blanks, line breaks and comments is
+    /// not changed.
     pub(crate) fn make(&mut self, gap: Range<usize>, want: Want) {
         if gap.is_empty() {
             return self.blanks(gap, want, RunPosition { first: true, last: true });
@@ -158,7 +159,7 @@ impl<'a> Gaps<'a> {
         first_break(old).unwrap_or(self.newline).repeat(n) + &" ".repeat(indent)
     }
 
-    /// Formats the end of the text: one line break, if there is anything before it.
+    /// Formats the end of the text: one line break, unless the text is empty.
     pub(crate) fn finish(&mut self, gap: Range<usize>) {
         let text = self.text;
         let all: Vec<Range<usize>> = comments(text, gap.clone()).collect();
@@ -209,7 +210,7 @@ impl<'a> Gaps<'a> {
     }
 }
 
-/// Moves lines to the right, or to the left as far as there are blanks.
+/// Shifts lines to the right, or to the left as far as the blanks allow.
 fn shifted(old: &str, columns: isize) -> String {
     let Some(start) = old.rfind(['\n', '\r']).map(|it| it + 1) else { return old.to_owned() };
     let (breaks, indent) = old.split_at(start);
@@ -219,13 +220,13 @@ fn shifted(old: &str, columns: isize) -> String {
     format!("{breaks}{}", &indent[indent.len().min(columns.unsigned_abs())..])
 }
 
-/// Returns the end of the first line of a text.
+/// Returns the line end of the first line of a text.
 fn first_break(text: &str) -> Option<&'static str> {
     let rest = &text[text.find(['\n', '\r'])?..];
     Some(["\r\n", "\r", "\n"].into_iter().find(|it| rest.starts_with(it)).unwrap_or("\n"))
 }
 
-/// Returns the indentation of the text after some blanks, if it starts a line.
+/// Returns the indentation of the text after a run of blanks, if that text starts a line.
 fn indent(blanks: &str) -> Option<usize> {
     blanks.rfind(['\n', '\r']).map(|it| blanks.len() - it - 1)
 }
@@ -233,8 +234,8 @@ fn indent(blanks: &str) -> Option<usize> {
 /// The position of a run of blanks in its gap.
 #[derive(Clone, Copy, Debug)]
 struct RunPosition {
-    /// Right after the previous token.
+    /// True if the run directly follows the previous token.
     first: bool,
-    /// Right before the next token.
+    /// True if the run directly precedes the next token.
     last: bool,
 }

@@ -1,8 +1,8 @@
-//! The walk over items and their tokens, which determines every gap.
+//! Walks over the items and their tokens, and formats every gap.
 //!
-//! The regions of an op cut its own tokens into *segments*: `scf.if %c {`, `} else {`, `}`. A
-//! segment is put on one line, wrapped, or keeps its line breaks. Between a brace and the inside of
-//! its region there is a line break.
+//! The regions of an op divide its own tokens into *segments*: `scf.if %c {`, `} else {`, `}`. A
+//! segment is joined on one line, wrapped, or keeps its line breaks. There is a line break between
+//! a brace and the contents of its region.
 
 use std::ops::Range;
 
@@ -17,8 +17,8 @@ use crate::{INDENT, WIDTH, is_known};
 /// Additional indentation of continuation lines, inside parentheses or outside of brackets.
 const CONTINUATION: usize = 4;
 
-/// Returns the edits that format a text. If it does not follow the grammar they may be useless, but
-/// they change only blanks.
+/// Returns the edits that format a text. If the text does not follow the grammar, the result may be
+/// unhelpful, but the edits change only blanks.
 pub(crate) fn edits(source: &Source) -> Vec<TextEdit> {
     let text = source.text().to_string();
     let tokens = lex(&text).tokens;
@@ -43,9 +43,9 @@ struct Layout<'a> {
     tokens: &'a [Token],
     /// The index of the next token.
     at: usize,
-    /// The gaps before all tokens of the current segment but the first.
+    /// The blanks before all tokens of the current segment except the first.
     spaces: Vec<Space>,
-    /// The previous item ends with a segment of unknown form, which may continue.
+    /// True if the previous item ends with a segment of unknown form, which may continue here.
     is_behind_unknown: bool,
 }
 
@@ -62,7 +62,7 @@ impl Layout<'_> {
             self.region(region, start + own as usize, 0, true);
             start += ir.len(chunk);
         }
-        // The rest belongs to no item.
+        // The rest is not part of any item.
         let end = self.gap(self.tokens.len() - 1);
         self.gaps.finish(end);
     }
@@ -116,7 +116,7 @@ impl Layout<'_> {
             self.is_behind_unknown = false;
             let is_closed = ir.region(region).closed;
             if !is_known && is_closed && !self.has_break(at..at + len) {
-                // This may be a body in an unknown syntax.
+                // This may be a body in unknown syntax.
                 self.at += self.tokens[self.at..].partition_point(|it| it.range().start < at + len);
             } else if is_closed {
                 self.inside(region, at, at + len, column);
@@ -133,7 +133,7 @@ impl Layout<'_> {
         self.is_behind_unknown = !is_known;
     }
 
-    /// Keeps the text between the braces of a region, up to the `}`, which becomes the next token.
+    /// Formats the text between the braces of a region. Then the `}` is the next token.
     fn inside(&mut self, region: Region, start: usize, end: usize, column: usize) {
         let is_empty = self.tokens[self.at].range().start == end;
         let gap = self.gap(self.at);
@@ -162,8 +162,8 @@ impl Layout<'_> {
         self.gaps.text[range].contains(['\n', '\r'])
     }
 
-    /// Formats own tokens of an item from the next one up to another. The first one is already
-    /// placed.
+    /// Formats the own tokens of an item from the next one up to `end`. The gap before the first
+    /// one is already formatted.
     fn segment(&mut self, op: Op, end: usize, column: usize, is_known: bool, shift: isize) {
         let from = self.at;
         if from >= end {
@@ -191,7 +191,7 @@ impl Layout<'_> {
         }
     }
 
-    /// Returns the gaps in a segment if it is one line.
+    /// Computes the blanks between the tokens of a segment on one line.
     fn measure(&mut self, op: Op, segment: &Segment) {
         let data = self.ir.op(op);
         let kind = match (data.kind, data.form) {
@@ -218,7 +218,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The layout of a segment.
+    /// Chooses the layout of a segment.
     fn manner(&self, segment: &Segment, is_signature: bool) -> SegmentLayout {
         let text = self.gaps.text;
         let mut width = segment.column;
@@ -242,7 +242,7 @@ impl Layout<'_> {
             if written.contains('/') || self.gaps.marks.freedom(&gap) != Freedom::Free {
                 return SegmentLayout::Kept;
             }
-            // Each row of a list of lists starts a line.
+            // Rows of a list of lists remain on separate lines.
             let kinds =
                 [at.wrapping_sub(2), at - 1, at].map(|it| self.tokens.get(it).map(|it| it.kind));
             if kinds == [TokenKind::RSquare, TokenKind::Comma, TokenKind::LSquare].map(Some)
@@ -292,7 +292,7 @@ impl Layout<'_> {
         }
     }
 
-    /// Keeps the line breaks. Each line is indented by the brackets around it.
+    /// Keeps the line breaks. Each line is indented according to the brackets that enclose it.
     fn keep(&mut self, segment: &Segment) {
         let mut brackets = Brackets::default();
         let mut line = segment.column;
@@ -333,7 +333,7 @@ impl Layout<'_> {
     }
 }
 
-/// Empty lines are removed.
+/// Removes empty lines.
 fn only_one(want: Want) -> Want {
     match want {
         Want::Break(it) => Want::Break(Break { empty_first: false, empty_last: false, ..it }),
@@ -346,7 +346,7 @@ fn is_header(ir: &Ir, op: Op, first: Token) -> bool {
     ir.op(op).form == Form::Custom && first.kind != TokenKind::RBrace
 }
 
-/// Own tokens of an item without a region between them.
+/// Consecutive own tokens of an item, without a region between them.
 #[derive(Debug)]
 struct Segment {
     from: usize,

@@ -1,23 +1,22 @@
-//! The formatter: blanks and line breaks of MLIR files.
+//! The formatter: changes blanks and line breaks of MLIR files.
 //!
-//! Only blanks and line breaks between tokens are changed: tokens, names and comments stay as they
-//! are, in their order. So the program cannot change, and details that `mlir-opt` loses when it
-//! prints a program stay.
+//! Only blanks and line breaks between tokens are changed. Tokens, names, comments and their order
+//! are kept, so the program cannot change, and details are kept that `mlir-opt` would lose.
 //!
-//! *The form.* Regions are indented by two blanks, labels like the op that holds them. Each op
-//! starts a line and is put on one line if it fits into `WIDTH` columns. Signatures that do not fit
-//! are wrapped, one argument per line. Other ops that do not fit keep their line breaks, and so do
-//! lists of lists that are written one row per line. Of several empty lines one is kept; at the
-//! start and the end of a region none.
+//! *Style.* Regions are indented by two blanks, labels like the op that contains them. Each op
+//! starts a line and is joined on one line if it fits into `WIDTH` columns. Signatures that do not
+//! fit are wrapped, one argument per line. Other ops that do not fit keep their line breaks, as do
+//! lists of lists with one row per line. Several empty lines become one; at the start and the end
+//! of a region they are removed.
 //!
-//! *Unchanged:* ops of unknown custom form (they move as a whole; the inside of their regions is
-//! formatted, unless all of it is on one line), resources, the text between
-//! `// noisy: format off` and `// noisy: format on`, and the lines to which a comment refers
-//! (`mark.rs`).
+//! *Unchanged:* ops of unknown custom form (they are shifted as a whole; the contents of their
+//! regions are formatted unless they are on one line), resources, the text between `// noisy:
+//! format off` and `// noisy: format on`, and the lines to which a comment refers (`mark.rs`).
 //!
-//! *Laws* (tests): the formatted text has the same tokens, comments and generic print; formatting
-//! it again changes nothing. A text that does not follow the grammar is an error. *Cost.* Linear in
-//! the text; recursion is as deep as regions nest, which [`noisy_syntax::MAX_REGION_DEPTH`] bounds.
+//! *Laws* (tests): the formatted text has the same tokens, comments and generic print, and
+//! formatting it again changes nothing. A text that does not follow the grammar is an error.
+//! *Cost.* Linear in the text. The depth of recursion is the nesting depth of regions, which is
+//! bounded by [`noisy_syntax::MAX_REGION_DEPTH`].
 
 mod gap;
 mod layout;
@@ -39,16 +38,17 @@ pub(crate) const WIDTH: usize = 100;
 /// Indentation per region, in blanks.
 pub(crate) const INDENT: usize = 2;
 
-/// The reason why a text is not formatted: it does not follow the grammar.
+/// The error of a text that does not follow the grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unparsed {
-    /// The first place where it does not, in bytes.
+    /// The range of the first syntax problem, in bytes.
     pub range: Range<usize>,
-    /// The problem with that range, in lower case and without a full stop.
+    /// The message of the problem, in lower case and without a full stop.
     pub message: String,
 }
 
-/// Returns the edits that format a whole text: in order, disjoint, and none without a change.
+/// Returns the edits that format a whole text: in textual order, disjoint, each with an actual
+/// change.
 ///
 /// # Errors
 /// If the text does not follow the grammar.
@@ -59,8 +59,8 @@ pub fn format(source: &Source) -> Result<Vec<TextEdit>, Unparsed> {
     }
 }
 
-/// [`format()`] for the edits that touch a range of bytes. The rest of the text may be malformed,
-/// but not the top-level items (in general functions) that the range touches.
+/// Like [`format()`], but returns only the edits that touch a range of bytes. The rest of the text
+/// may be malformed, but not the top-level items (usually functions) that the range touches.
 ///
 /// # Errors
 /// If one of those items does not follow the grammar.
@@ -92,7 +92,7 @@ fn top_level(source: &Source) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// Returns the first of the wanted places that does not follow the grammar.
+/// Returns the first syntax problem whose range satisfies `is_wanted`.
 fn unparsed(source: &Source, is_wanted: impl Fn(&Range<usize>) -> bool) -> Option<Unparsed> {
     let problems = source.problems().into_iter();
     let is_syntax =

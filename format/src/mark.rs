@@ -1,23 +1,23 @@
 //! Comments that affect the formatting of the lines around them.
 //!
-//! - `// noisy: format off` to `// noisy: format on`, or to the end: the text between them is
-//!   not changed.
-//! - `// noisy: allow(..)`, `// expected-error@+2 {{..}}` and other comments that refer to a
-//!   line by its distance: from the comment to that line, no line break is added or removed, and
-//!   everything stays on its line.
+//! - `// noisy: format off` to `// noisy: format on`, or to the end of the file: the text between
+//!   them is not changed.
+//! - `// noisy: allow(..)`, `// expected-error@+2 {{..}}` and other comments that refer to a line
+//!   by its distance: between the comment and that line, no line break is added or removed, and no
+//!   text moves to another line.
 
 use std::ops::Range;
 
 use noisy_syntax::Token;
 
-/// The restrictions from the comments of a text.
+/// The restrictions that follow from the comments of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     /// The ranges of bytes that are not changed, in order.
     frozen: Vec<Range<usize>>,
-    /// Ranges of rigid lines, first and last, in order and disjoint.
+    /// Ranges of lines whose line breaks are fixed (first and last line), in order and disjoint.
     rigid: Vec<(usize, usize)>,
-    /// The start of each line; empty if no line is rigid.
+    /// The start of each line; empty if `rigid` is empty.
     lines: Vec<usize>,
 }
 
@@ -75,7 +75,7 @@ impl Marks {
         n > 0 && range.end <= self.frozen[n - 1].end
     }
 
-    /// Returns the freedom of the line breaks between two places.
+    /// Returns the freedom of the line breaks in a range.
     pub(crate) fn freedom(&self, range: &Range<usize>) -> Freedom {
         if self.rigid.is_empty() {
             return Freedom::Free;
@@ -98,11 +98,11 @@ impl Marks {
 /// The freedom of the line breaks between two tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Freedom {
-    /// Line breaks may come and go.
+    /// Line breaks may be added and removed.
     Free,
-    /// At least one must stay.
+    /// At least one line break must remain.
     Apart,
-    /// Their number must stay.
+    /// The number of line breaks must not change.
     Exact,
 }
 
@@ -133,8 +133,8 @@ fn is_word_end(rest: &str) -> bool {
     !rest.starts_with(|it: char| it.is_alphanumeric())
 }
 
-/// Returns the lines to which a comment refers, with its own; `near` are those of the tokens around
-/// it.
+/// Returns the range of lines from a comment to the lines to which it refers. `near` are the lines
+/// of the tokens before and after it.
 fn reach(words: &str, own: usize, near: (usize, usize), is_alone: bool) -> (usize, usize) {
     let (mut first, mut last) = (own, own);
     let mut extend = |line: usize| {

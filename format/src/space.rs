@@ -1,10 +1,10 @@
 //! The blanks between two tokens on one line of an op: none, one, or as written.
 //!
-//! A rule depends on the two tokens, on the brackets around them, and on the next token on either
-//! side. If MLIR's grammar does not decide (`4x4`, `-1`, `a - 1`, `offset: ?`), the current
-//! blanks stay, several as one.
+//! A rule depends on the two tokens, on the brackets that enclose them, and on the adjacent tokens.
+//! If MLIR's grammar does not decide (`4x4`, `-1`, `a - 1`, `offset: ?`), existing blanks are kept;
+//! several become one.
 //!
-//! *Law.* A blank is removed only if the tokens cannot run together.
+//! *Law.* A blank is removed only if the tokens would not merge.
 
 use noisy_syntax::{Token, TokenKind};
 
@@ -17,27 +17,27 @@ pub(crate) enum Space {
     AsWritten,
 }
 
-/// The kind of op that contains the tokens, as far as blanks depend on it.
+/// The kind of op that contains the tokens: the distinctions that affect blanks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A function, which declares arguments with `%a: type`.
+    /// A function. It declares arguments with `%a: type`.
     Function,
-    /// A label, which declares arguments, too.
+    /// A label. It declares arguments, too.
     Label,
     Generic,
     /// Anything else.
     Other,
 }
 
-/// The brackets that are open.
+/// The currently open brackets.
 #[derive(Debug, Default)]
 pub(crate) struct Brackets {
     open: Vec<(TokenKind, usize)>,
 }
 
 impl Brackets {
-    /// Records a token with its neighbors. An opening bracket is kept with a number; a closing one
-    /// returns that number.
+    /// Processes token `at`. An opening bracket is stored with `number`; for a closing bracket,
+    /// returns the number of its opening bracket.
     pub(crate) fn take(&mut self, tokens: &[Token], at: usize, number: usize) -> Option<usize> {
         let kind = tokens[at].kind;
         if opens(tokens, at) {
@@ -62,7 +62,7 @@ impl Brackets {
         self.open.last().map(|it| it.0)
     }
 
-    /// Returns the number of the innermost bracket, and its kind.
+    /// Returns the kind and the number of the innermost bracket.
     pub(crate) fn last(&self) -> Option<(TokenKind, usize)> {
         self.open.last().copied()
     }
@@ -73,7 +73,8 @@ impl Brackets {
     }
 }
 
-/// Returns true if a token opens a bracket. `<` does if a type or an attribute starts with it.
+/// Returns true if a token is an opening bracket. `<` is one if it starts the body of a type or an
+/// attribute.
 pub(crate) fn opens(tokens: &[Token], at: usize) -> bool {
     match tokens[at].kind {
         TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace => true,
@@ -93,9 +94,9 @@ pub(crate) fn opens(tokens: &[Token], at: usize) -> bool {
     }
 }
 
-/// Returns the blanks before token `at`, which is not the first. The brackets are those open after
-/// the token before it. `in_results`: before the `=` of the results; `after_name`: right after the
-/// quoted name of an op.
+/// Returns the blanks before token `at`, which is not the first. `brackets` are those open after
+/// the previous token. `in_results`: true before the `=` of the results; `after_name`: true
+/// directly after the quoted name of an op.
 #[expect(clippy::match_same_arms, reason = "the rules stand in the order in which they count")]
 pub(crate) fn before(
     tokens: &[Token],

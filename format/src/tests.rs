@@ -262,7 +262,7 @@ fn formats_a_range_if_its_items_parse() {
     assert_eq!(edits.len(), 1);
 }
 
-/// `$` is the cursor, after what was typed.
+/// `$` marks the cursor, after the typed character.
 fn typed(before: &str, typed: char, after: &str) {
     let at = before.find('$').expect("there is a cursor");
     let text = before.replace('$', "");

@@ -1,14 +1,14 @@
-//! Indentation while typing. Text that is being typed rarely follows the grammar, so this uses only
+//! Indentation while typing. Incomplete text rarely follows the grammar, so this module uses only
 //! the items, which every text has.
 
 use noisy_syntax::{OpKind, Source, TextEdit};
 
 use crate::INDENT;
 
-/// Returns the edits after a character was typed right before a byte. After a line break the new
-/// line is indented. After a `}` that closes a region its line is indented like the op with the
-/// region. At most one edit, of the blanks at the start of that line; none after any other
-/// character.
+/// Returns the edits after a character was typed directly before byte `at`. After a line break, the
+/// new line is indented. After a `}` that closes a region, its line is indented like the op with
+/// the region. There is at most one edit, of the blanks at the start of that line, and none after
+/// any other character.
 pub fn format_on_type(source: &Source, at: usize, typed: char) -> Vec<TextEdit> {
     let text = source.text();
     let at = at.min(text.len_bytes());
@@ -32,8 +32,8 @@ pub fn format_on_type(source: &Source, at: usize, typed: char) -> Vec<TextEdit> 
     vec![TextEdit { range: start..start + first, text: new }]
 }
 
-/// Returns the regions around the item that starts at a byte, or around the byte; `first` is its
-/// first character.
+/// Returns the number of regions that enclose the item that starts at a byte, or the byte itself.
+/// `first` is the character at that byte.
 fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usize> {
     let ir = source.ir();
     if first == Some('}') {
@@ -64,7 +64,7 @@ fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usiz
         if is_inside {
             level += 1;
         } else if is_outermost && start + (data.lead as usize) < at {
-            // Inside an op, or after one that ends with `=` so far.
+            // The byte is inside an op, or after an incomplete one that ends with `=`.
             if first.is_some() || !ends_with(source, at, b'=') {
                 return None;
             }
@@ -79,8 +79,8 @@ fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usiz
     Some(level - usize::from(is_label && level > 0))
 }
 
-/// Returns the regions that are open at a byte because their `}` is missing: text after the last op
-/// of one belongs to no item yet.
+/// Returns the number of regions that are open at a byte because their `}` is missing. Text after
+/// their last op is not yet part of any item.
 fn unclosed(source: &Source, at: usize) -> usize {
     let ir = source.ir();
     let last = last_before(source, at).and_then(|it| ir.item_at(it.0));
@@ -92,7 +92,7 @@ fn unclosed(source: &Source, at: usize) -> usize {
         .count()
 }
 
-/// Returns the regions around the op whose region a `}` at a byte closes.
+/// Returns the number of regions that enclose the op whose region is closed by the `}` at a byte.
 fn closing(source: &Source, at: usize) -> Option<usize> {
     let ir = source.ir();
     let op = ir.item_at(at)?;
@@ -112,7 +112,7 @@ fn closing(source: &Source, at: usize) -> Option<usize> {
     Some(around.filter(|&it| ir.op(it).kind != OpKind::Chunk).count())
 }
 
-/// Returns the last byte before another that is no blank, and its position.
+/// Returns the position and the value of the last byte before `at` that is not a blank.
 fn last_before(source: &Source, at: usize) -> Option<(usize, u8)> {
     let bytes = source.text().bytes_at(at).reversed();
     (1..).zip(bytes).find(|it| !it.1.is_ascii_whitespace()).map(|(n, byte)| (at - n, byte))

@@ -1,5 +1,6 @@
-//! Laws of the formatter: tokens, comments and the program stay, and formatting twice changes
-//! nothing. Checked on the programs of this repository and on random layouts.
+//! Tests of the laws of the formatter: tokens, comments and the program are kept, and formatting
+//! twice changes nothing. They are checked on the programs of this repository and on random
+//! layouts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,13 +38,13 @@ fn generic(text: &str) -> String {
     print::generic(&Source::new(text).into_ir())
 }
 
-/// Checks all laws. Returns true if the text was formatted at all.
+/// Checks all laws. Returns true if the text could be formatted.
 fn check(name: &str, text: &str) -> Result<bool, String> {
     let source = Source::new(text);
     let edits = match format(&source) {
         Ok(it) => it,
         Err(why) => {
-            // A syntax problem, or the problem of an op that could not be read to its end.
+            // A syntax problem, or a problem of an op that could not be parsed to its end.
             let is_wrong = source.problems().iter().any(|(op, range, it)| {
                 let is_broken = source.ir().is_broken(*op);
                 (is_broken || it.category() == Category::Syntax) && *range == why.range
@@ -129,7 +130,7 @@ fn formatting_keeps_the_programs_of_the_repository() {
     assert!(n > 50 && n_formatted * 10 > n * 7, "{n_formatted} of {n} were formatted");
 }
 
-/// Programs with most parts of the grammar.
+/// Programs that use most of the grammar.
 const PROGRAMS: [&str; 4] = [
     "#map = affine_map<(d0, d1)[s0] -> (d0 + s0, d1 floordiv 2 - 1)>\n!word = tensor<4x?xi32>\nmodule @m attributes {a = 1 : i32, b = [1, 2], c = @x::@y} {\n  \
      func.func private @g(i32, !word) -> (i32, i32)\n  func.func @f(%a: !noisy.i32 {noisy.bound = 20 : i64}, %b: !noisy.i32, %c: i1, %n: index, %second_argument: i32) -> \
@@ -147,8 +148,8 @@ const PROGRAMS: [&str; 4] = [
      @g() {\n  return\n}\n",
 ];
 
-/// Returns a program with other blanks, line breaks and comments between its tokens; `choices` are
-/// taken in turn.
+/// Returns a program with other blanks, line breaks and comments between its tokens, selected by
+/// `choices` in turn.
 fn scattered(text: &str, choices: &[u8]) -> String {
     let mut choices = choices.iter().copied().cycle();
     let mut out = String::new();
@@ -163,7 +164,7 @@ fn scattered(text: &str, choices: &[u8]) -> String {
                 TokenKind::Comma | TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace
             );
         let choice = choices.next().unwrap_or_default();
-        // A split line must stay a split line.
+        // A split line must remain one.
         let is_fixed = token.kind == TokenKind::Split || prev == Some(TokenKind::Split);
         let blanks = match choice {
             _ if is_fixed || gap.is_empty() && !is_separate => gap,
@@ -208,7 +209,7 @@ fn random_layouts_keep_the_laws() {
     assert!(n_formatted * 2 > n, "{n_formatted} of {n} were formatted");
 }
 
-/// The programs without comments, however scattered, give the same text.
+/// Programs without comments have the same formatted text for all initial layouts.
 #[test]
 fn there_is_one_form() {
     let mut runner = TestRunner::deterministic();
@@ -246,7 +247,8 @@ fn there_is_one_form() {
     }
 }
 
-/// A list of lists that is written one row per line stays so.
+/// Returns true if a text has a list of lists with one row per line; such lists keep their line
+/// breaks.
 fn has_rows(text: &str) -> bool {
     lex(text).tokens.windows(3).any(|it| {
         it[0].kind == TokenKind::RSquare

@@ -1,5 +1,5 @@
-//! Builds the graph of a function from its facts. The cost is that of a walk over the function and
-//! of sorting its edges.
+//! Builds the graph of a function from its facts. *Cost.* A walk over the function, and sorting its
+//! edges.
 
 use noisy_analyses::{Document, Noise, explain};
 use noisy_dataflow::flow;
@@ -8,10 +8,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Edge, Graph, Item, Look, Node, Region};
 
-/// Index of each region in the graph.
+/// The index of each region in the graph.
 type Places = FxHashMap<noisy_syntax::Region, usize>;
 
-/// Builds the graph of a function; the title is its name and `what`.
+/// Builds the graph of a function. Its title is the name of the function, followed by `what`.
 pub(super) fn graph(document: &Document, function: Op, what: &str) -> Graph {
     let ir = document.ir();
     let roots: FxHashSet<Value> = document.overflows().into_iter().map(|it| it.0).collect();
@@ -94,7 +94,7 @@ pub(super) fn graph(document: &Document, function: Op, what: &str) -> Graph {
         }
     }
     edges.sort_unstable();
-    // `mul %a, %a` uses a value twice; flow from one value to another is drawn once.
+    // `mul %a, %a` uses a value twice. Uncomputed flow from one value to another is drawn once.
     edges.dedup_by(|a, b| a == b && a.carried);
     out.edges = edges;
     out
@@ -107,7 +107,7 @@ impl Graph {
     }
 }
 
-/// The regions of a function that contain something to draw.
+/// Returns the regions of a function with something to draw.
 fn drawn_regions(document: &Document, function: Op) -> FxHashSet<noisy_syntax::Region> {
     let ir = document.ir();
     let mut drawn = FxHashSet::default();
@@ -154,12 +154,13 @@ fn new_region(document: &Document, op: Op, number: usize, parent: usize) -> Regi
     Region { parent, label, line, origin: Some(line), items: Vec::new() }
 }
 
-/// True if an op takes noise and produces none.
+/// True if an op consumes noise and produces none.
 fn is_sink(document: &Document, op: Op) -> bool {
     document.ir().op(op).kind.is_op() && computed(document, op).next().is_some()
 }
 
-/// The noisy operands that an op computes with. The others flow to where [`flow::feeds`] says.
+/// Returns the noisy operands with which an op computes. The other operands flow to the values that
+/// [`flow::feeds`] returns.
 fn computed(document: &Document, op: Op) -> impl Iterator<Item = Value> {
     let ir = document.ir();
     let operands = ir.op(op).operands.iter().enumerate();
@@ -195,7 +196,7 @@ fn node(
     Node { label, detail: noise.to_string(), name, line, origin: Some(line), look, region }
 }
 
-/// The name of an op without its dialect.
+/// Returns the name of an op without its dialect.
 fn short(ir: &Ir, op: Op) -> &str {
     let name = ir.op_name(op);
     name.rsplit('.').next().unwrap_or(name)

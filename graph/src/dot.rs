@@ -1,4 +1,4 @@
-//! Writes a graph for Graphviz.
+//! Writes graphs for Graphviz.
 
 use std::fmt::Write as _;
 

@@ -1,10 +1,10 @@
-//! Writes a graph as a page with a legend, foldable regions, zoom, search and keyboard control, in
-//! light, dark or high contrast as the reader's system has it. In an editor panel a click reports
-//! the line, and the line of the cursor selects a node.
+//! Writes a graph as a page with a legend, foldable regions, zoom, search and keyboard control,
+//! with the light, dark or high-contrast theme of the reader's system. In a panel of an editor, a
+//! click reports the line, and the line of the cursor selects a node.
 //!
-//! The page holds nodes, edges and rows as data. Its script positions the rows, which is needed
-//! again after each fold, and paints the visible part on a canvas. One DOM element for each of
-//! 5,000 nodes would cost a browser over a second per frame.
+//! The page contains nodes, edges and rows as data. Its script positions the rows, again after each
+//! fold, and paints the visible part on a canvas. With a DOM element for each of 5,000 nodes, a
+//! browser would need over a second per frame.
 
 use std::fmt::Write as _;
 
@@ -16,10 +16,10 @@ use noisy_page::{data, page, xml};
 
 const SCRIPT: &str = concat!(include_str!("scene.js"), include_str!("page.js"));
 const STYLE: &str = include_str!("page.css");
-/// Assumed width of a character for the order of rows; the page measures its own font.
+/// Assumed width of a character, to order the rows; the page measures its own font.
 const CHAR: f64 = 7.3;
 
-/// One page with the graphs side by side.
+/// Returns a page with the graphs side by side.
 pub fn draw(name: &str, graphs: &[Graph]) -> String {
     let legend = [
         (Look::Within(40), "within the budget; the darker, the less is left"),
@@ -104,7 +104,7 @@ fn graph(graph: &Graph) -> Value {
     })
 }
 
-/// The class of a look on the page.
+/// Returns the CSS class of a look.
 fn word(look: Look) -> &'static str {
     match look {
         Look::Violation => "violation",
@@ -114,12 +114,12 @@ fn word(look: Look) -> &'static str {
     }
 }
 
-/// A folded region.
+/// The summary of a folded region.
 #[derive(Clone, Copy)]
 struct Folded {
     nodes: usize,
     over: usize,
-    /// The gravest look in the region.
+    /// The most severe look in the region.
     look: Look,
 }
 

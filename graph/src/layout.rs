@@ -1,13 +1,13 @@
 //! Positions the nodes of a graph.
 //!
-//! *Law.* A region is a box in its parent's box, and its items are in rows: each item one row below
-//! the lowest item that feeds it; an item without a source is one row above the first item that it
-//! feeds. Edges back to earlier parts of the program do not count. Rows and the order in them do
-//! not depend on folding, so a page that folds a region only has to place the same rows again.
+//! *Law.* A region is a box inside the box of its parent, and its items are in rows. Each item is
+//! one row below its lowest predecessor. An item without a predecessor is one row above its first
+//! successor. Edges back to earlier parts of the program are ignored. Rows and their order do not
+//! depend on folding, so a page that folds a region only positions the same rows again.
 //!
-//! *Cost.* Items of a row are ordered by the positions of their neighbours, a few times down and
-//! up: linear in nodes, edges and the depth of regions, except for sorting.
-//! [docs/performance.md](../../../docs/performance.md) compares the figures with other libraries.
+//! *Cost.* The items of a row are ordered by the positions of their neighbours, in a few passes
+//! down and up: linear in nodes, edges and the depth of regions, except for sorting.
+//! [docs/performance.md](../../../docs/performance.md) compares the times with other libraries.
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +15,7 @@ use super::{Graph, Item};
 
 /// Height of a node and of a folded region.
 pub(super) const HEIGHT: f64 = 38.0;
-/// Gap between items of a row.
+/// Gap between the items of a row.
 pub(super) const GAP: f64 = 18.0;
 /// Gap between rows.
 pub(super) const DROP: f64 = 36.0;
@@ -23,10 +23,10 @@ pub(super) const DROP: f64 = 36.0;
 pub(super) const PAD: f64 = 14.0;
 /// Height of the title line of a region.
 pub(super) const HEAD: f64 = 24.0;
-/// Number of passes over the rows that order them.
+/// Number of passes that order the rows.
 const SWEEPS: usize = 6;
 
-/// A box, given by its upper left corner.
+/// A box; `x` and `y` are its upper left corner.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct NodeBox {
     pub x: f64,
@@ -35,17 +35,17 @@ pub(super) struct NodeBox {
     pub height: f64,
 }
 
-/// The layout with no region folded.
+/// The layout without folded regions.
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The rows of each region.
     pub rows: Vec<Vec<Vec<Item>>>,
     pub nodes: Vec<NodeBox>,
-    /// The first is the function, without a border.
+    /// The first one is the function, without a border.
     pub regions: Vec<NodeBox>,
 }
 
-/// Lays out a graph; `width` is the width of the text of a node or region.
+/// Computes the layout of a graph. `width` returns the width of the text of a node or region.
 pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
     let edges = edges_of_regions(graph);
     let node = |it| NodeBox { width: width(Item::Node(it)), height: HEIGHT, ..NodeBox::default() };
@@ -54,7 +54,7 @@ pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
         nodes: (0..graph.nodes.len()).map(node).collect(),
         regions: vec![NodeBox::default(); graph.regions.len()],
     };
-    // Inner regions come first: outer ones need their size.
+    // Inner regions first, because outer ones need their size.
     for region in (0..graph.regions.len()).rev() {
         let items = &graph.regions[region].items;
         let sizes: Vec<f64> = items.iter().map(|&it| out.place(it).width).collect();
@@ -64,7 +64,7 @@ pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
         let title = if region == 0 { 0.0 } else { width(Item::Region(region)) };
         out.stack(region, title);
     }
-    // From positions in a region to positions in the picture.
+    // Converts positions inside a region to positions in the picture.
     for region in 0..graph.regions.len() {
         let NodeBox { x, y, .. } = out.regions[region];
         for &item in &graph.regions[region].items {
@@ -91,7 +91,7 @@ impl Layout {
         }
     }
 
-    /// Stacks the centered rows of a region and computes its size.
+    /// Stacks the rows of a region, centered, and computes the size of the region.
     fn stack(&mut self, region: usize, title: f64) {
         let (pad, head) = if region == 0 { (0.0, 0.0) } else { (PAD, HEAD) };
         let rows = self.rows[region].clone();
@@ -117,8 +117,9 @@ impl Layout {
     }
 }
 
-/// The edges between the items of each region, by their positions in it. An edge between nodes
-/// counts in the innermost region that contains both, between the items that contain them.
+/// Returns the edges between the items of each region, by the indices of the items. An edge between
+/// nodes connects items of the innermost region that contains both nodes: the items that contain
+/// them.
 fn edges_of_regions(graph: &Graph) -> Vec<Vec<(usize, usize)>> {
     let mut number: FxHashMap<Item, usize> = FxHashMap::default();
     let mut depth = vec![0_usize; graph.regions.len()];
@@ -141,7 +142,7 @@ fn edges_of_regions(graph: &Graph) -> Vec<Vec<(usize, usize)>> {
     out
 }
 
-/// The rows of items with these widths, given in program order.
+/// Returns the rows of items with these widths. The items are in program order.
 fn ordered(widths: &[f64], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let n = widths.len();
     let (mut above, mut below) = (vec![Vec::new(); n], vec![Vec::new(); n]);
@@ -149,7 +150,7 @@ fn ordered(widths: &[f64], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
         above[to].push(from);
         below[from].push(to);
     }
-    // Items are in program order, so one pass finds the rows.
+    // Since items are in program order, one pass finds the rows.
     let mut row_of = vec![0_usize; n];
     for item in 0..n {
         row_of[item] = above[item].iter().map(|&it: &usize| row_of[it] + 1).max().unwrap_or(0);

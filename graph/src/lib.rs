@@ -1,8 +1,8 @@
-//! Draws how noise flows through a function.
+//! Draws the flow of noise through a function.
 //!
-//! Each value that carries noise and each op that only consumes it is a node; each use is an edge.
-//! Flow without an op that computes (loop-carried values, block arguments, results of branches) is
-//! a dashed edge. Nodes are grouped in the regions of the program, which the page can fold.
+//! Nodes are the values with noise, and the ops that only consume noise. Each use is an edge. Flow
+//! without a computing op (loop-carried values, block arguments, results of branches) is a dashed
+//! edge. Nodes are grouped by the regions of the program, which the page can fold.
 
 mod build;
 mod dot;
@@ -18,17 +18,18 @@ pub use self::dot::draw as dot;
 pub use self::html::draw as html;
 pub use self::svg::draw as svg;
 
-/// A drawn function.
+/// The graph of a function.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Graph {
     title: String,
     nodes: Vec<Node>,
     edges: Vec<Edge>,
-    /// The body of the function first; each region precedes the regions in it.
+    /// The regions; the first one is the body of the function. Each region precedes its inner
+    /// regions.
     regions: Vec<Region>,
 }
 
-/// A region of an op in which some value carries noise, or the body of the function.
+/// A region of an op that contains a value with noise, or the body of the function.
 #[derive(Debug, PartialEq, Eq)]
 struct Region {
     /// Index of the enclosing region; the body of the function refers to itself.
@@ -39,11 +40,11 @@ struct Region {
     line: usize,
     /// Line of its op in the file.
     origin: Option<usize>,
-    /// In program order.
+    /// Nodes and inner regions, in program order.
     items: Vec<Item>,
 }
 
-/// A node or a region in a region.
+/// A node or a region inside a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Item {
     Node(usize),
@@ -52,13 +53,13 @@ enum Item {
 
 #[derive(Debug, PartialEq, Eq)]
 struct Node {
-    /// `%4 = mul`, without the dialect.
+    /// `%4 = mul`: the name of the op has no dialect.
     label: String,
-    /// `[0, 24]`, and the line.
+    /// The noise, such as `[0, 24]`.
     detail: String,
     /// Name of the value; empty for an op without a result.
     name: String,
-    /// Line in the drawn text, shown in the details.
+    /// Line in the drawn text, shown in tooltips.
     line: usize,
     /// Line in the file; `None` for a proposed op.
     origin: Option<usize>,
@@ -67,16 +68,17 @@ struct Node {
     region: usize,
 }
 
-/// The look of a node, in order of gravity. A folded region looks like the gravest node in it.
+/// The look of a node, in increasing severity. A folded region has the most severe look of its
+/// nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Look {
     /// Consumes noise and produces none.
     Sink,
     /// Lowers noise.
     Reset,
-    /// Would lower noise: a proposed op.
+    /// A proposed op that would lower noise.
     Proposed,
-    /// Noise in hundredths of the budget.
+    /// Within the budget; the noise in hundredths of the budget.
     Within(u32),
     /// Noise is unknown.
     Unknown,
@@ -90,17 +92,17 @@ enum Look {
 struct Edge {
     from: usize,
     to: usize,
-    /// True for flow that no op computes.
+    /// True for flow without a computing op.
     carried: bool,
 }
 
-/// Returns the graph of a function. With `fixed`, a program in which a fix with this title was
-/// applied, also returns the graph of the function in that program.
+/// Returns the graph of a function. `fixed` is the same program after applying a fix with this
+/// title; then the graph of the function in that program is also returned.
 pub fn graphs(document: &Document, function: Op, fixed: Option<(&Document, &str)>) -> Vec<Graph> {
     let mut graphs = vec![graph(document, function, "")];
     if let Some((after, title)) = fixed {
         graphs[0].title.push_str(", before");
-        // A fix keeps the order of functions.
+        // A fix does not change the order of functions.
         let index = document.ir().functions().iter().position(|&it| it == function);
         let function = index.and_then(|it| after.ir().functions().get(it).copied());
         if let Some(function) = function {
@@ -112,8 +114,8 @@ pub fn graphs(document: &Document, function: Op, fixed: Option<(&Document, &str)
     graphs
 }
 
-/// Maps the nodes of a fixed function to the lines of the original one and marks the inserted
-/// nodes. A fix keeps names and their order; only inserted ones are new.
+/// Maps the nodes of a fixed function to the lines of the original function, and marks the inserted
+/// nodes. A fix does not change names or their order; all other nodes are inserted.
 fn trace_back(after: &mut Graph, before: &Graph) {
     let mut old = before.nodes.iter().peekable();
     for node in &mut after.nodes {
@@ -129,14 +131,14 @@ fn trace_back(after: &mut Graph, before: &Graph) {
             }
         }
     }
-    // A fix moves no op from one region to another.
+    // A fix moves no ops between regions.
     for (region, old) in after.regions.iter_mut().zip(&before.regions) {
         region.origin = old.origin;
     }
 }
 
-/// Returns the function with this name; without a name the first one over the budget, or else the
-/// first.
+/// Returns the function with this name. Without a name, returns the first function over the budget,
+/// or the first function if there is none.
 ///
 /// # Errors
 ///
@@ -169,7 +171,7 @@ pub fn choose(document: &Document, name: Option<&str>) -> Result<Op, String> {
 /// The fill color and the border color of a node.
 fn colors(look: Look) -> (String, &'static str) {
     match look {
-        // From almost white to orange: the remaining budget should catch the eye.
+        // From almost white to orange: the colour emphasizes how little budget is left.
         Look::Within(part) => {
             let part = part.min(100);
             (format!("#ff{:02x}{:02x}", 250 - part, 235 - part * 17 / 10), "#8a6d3b")

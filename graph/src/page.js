@@ -1,5 +1,5 @@
-// The graph page: folding, zoom, search, keyboard; in an editor's panel also to and from its cursor. No library, no network.
-// A frame paints what is in sight.
+// The graph page: folding, zoom, search, keyboard; in a panel of an editor also navigation to and from its cursor.
+// Only the visible part is painted. No library, no network.
 (() => {
   const editor = typeof acquireVsCodeApi === "function" ? acquireVsCodeApi() : undefined;
   const main = document.querySelector("main");
@@ -15,9 +15,9 @@
     paper.font = font;
     return paper.measureText(text).width;
   });
-  /** More than so many nodes begin folded. */
+  /** A graph with more nodes than this starts with folded regions. */
   const MANY = 400;
-  /** Below this scale text cannot be read and is left out. */
+  /** Below this scale text is not readable and is not painted. */
   const READABLE = 0.4;
 
   let { size, lines } = place();
@@ -26,7 +26,7 @@
   let matches = [];
   let look = {};
 
-  /** The colours of the page around. */
+  /** Reads the colours of the surrounding page. */
   const readLook = () => {
     const style = getComputedStyle(document.body);
     const of = (name) => style.getPropertyValue(name).trim();
@@ -38,7 +38,7 @@
   };
 
   let isAsked = false;
-  /** Paints with the next frame. */
+  /** Paints in the next frame. */
   const paint = () => {
     if (isAsked) return;
     isAsked = true;
@@ -112,13 +112,13 @@
     paper.fillText(`▾ ${it.name}`, it.x + 10, it.y + 16);
   };
 
-  /** Edges in sight: short ones, long ones, and those of the selected node, which stand out. */
+  /** Paints the visible edges: short ones, long ones, and those of the selected node, which are highlighted. */
   const paintLines = (sight, isReadable) => {
     const at = selected?.seen;
     const groups = { short: [], long: [], lit: [] };
     for (const it of lines) {
       if (!isCrossing(sight, it.left, it.right, it.top, it.bottom)) continue;
-      // Where text can be read, a long edge that only passes by says nothing.
+      // If text is readable, a long edge without a visible end gives no information.
       const isLit = it.a === at || it.b === at;
       const hasEnd = isIn(sight, it.x1, it.y1) || isIn(sight, it.x2, it.y2);
       if (isReadable && it.isLong && !isLit && !hasEnd) continue;
@@ -160,7 +160,7 @@
     if (!isReadable) return;
     paper.beginPath();
     for (const { x2, y2, c2, bend } of group) {
-      // The end of the curve comes from its second handle.
+      // The curve ends in the direction from its second control point.
       const length = Math.hypot(x2 - c2, bend) || 1;
       const [dx, dy] = [((x2 - c2) / length) * 7, (bend / length) * 7];
       paper.moveTo(x2, y2);
@@ -170,7 +170,7 @@
     paper.fill();
   };
 
-  /** The parts of a long edge that are in sight, as straight lines. */
+  /** Draws the visible parts of a long edge, as straight lines. */
   const trace = (line, sight) => {
     const points = pointsOf(line);
     for (let at = 2; at < points.length; at += 2) {
@@ -210,7 +210,7 @@
     paper.fillText(it.detail, middle, it.y + 31);
   };
 
-  /** Keeps the picture in sight, and paints. */
+  /** Keeps the picture visible, and paints. */
   const show = () => {
     const inside = (at, part, all) =>
       Math.min(Math.max(at, Math.min(0, all - part)), Math.max(0, all - part));
@@ -222,7 +222,7 @@
   const wholeScale = () =>
     Math.min(1, main.clientWidth / size.width, main.clientHeight / size.height);
 
-  /** Zooms by a factor and keeps a point of the window where it is, or the middle. */
+  /** Zooms by a factor. A point of the window, by default its center, keeps its position. */
   const zoom = (factor, at) => {
     const scale = Math.min(Math.max(view.scale * factor, wholeScale() / 2), 4);
     const { x, y } = at ?? { x: main.clientWidth / 2, y: main.clientHeight / 2 };
@@ -232,14 +232,14 @@
     show();
   };
 
-  /** The whole picture; a small one is not blown up. */
+  /** Shows the whole picture; a small one is not enlarged. */
   const fit = () => {
     view = { x: 0, y: 0, scale: wholeScale() };
     view.x = (size.width - main.clientWidth / view.scale) / 2;
     show();
   };
 
-  /** Brings an item into sight, large enough to be read. */
+  /** Makes an item visible, large enough to read. */
   const reveal = (item) => {
     const { x, y, width, height } = item.seen;
     const tall = Math.min(height, sizes.height);
@@ -258,7 +258,7 @@
     return [it.label, it.detail, where].filter((part) => part !== "").join("  ");
   };
 
-  /** Marks an item and what it is joined to, and brings it into sight. */
+  /** Selects an item, highlights its edges, and makes it visible. */
   const select = (item, isTold) => {
     selected = item;
     const at = item && item.seen;
@@ -271,7 +271,7 @@
       editor?.postMessage({ line: item.line });
   };
 
-  /** Folds or unfolds some regions, in both pictures; what is selected stays where it is in the window. */
+  /** Folds or unfolds some regions, in both pictures. The selected item keeps its position in the window. */
   const fold = (some, isFolded) => {
     const before = selected && { ...selected.seen };
     for (const it of some) {
@@ -290,7 +290,7 @@
     if (selected !== undefined) select(selected);
   };
 
-  /** Folds the selected region, or the one around; or unfolds it. */
+  /** Folds or unfolds the selected region, or the region around the selected node. */
   const toggle = () => {
     if (selected === undefined) return;
     const seen = selected.seen;
@@ -300,7 +300,7 @@
     fold([region], !region.isFolded);
   };
 
-  /** Unfolds what is around an item, and selects it. */
+  /** Unfolds the regions around an item, and selects it. */
   const open = (item, isTold) => {
     const around = [];
     for (let at = item.parent; at !== undefined; at = at.parent) if (at.isFolded) around.push(at);
@@ -308,21 +308,21 @@
     select(item, isTold);
   };
 
-  /** What an item feeds, or is fed by. */
+  /** Returns a successor of an item, or a predecessor. */
   const next = (item, isDown) => {
     const at = item.seen;
     const of = lines.find((it) => (isDown ? it.a : it.b) === at);
     return of && (isDown ? of.b : of.a);
   };
 
-  /** The nearest item beside one, in its row. */
+  /** Returns the nearest item beside an item, in its row. */
   const beside = (item, side) => {
     const at = item.seen;
     const row = at.parent?.rows.find((it) => it.includes(at)) ?? [];
     return row[row.indexOf(at) + side];
   };
 
-  /** The next of some items after the selected one, around the end. */
+  /** Returns the next of some items after the selected one; the first one follows the last. */
   const after = (some, step) => {
     const at = some.indexOf(selected);
     const start = at < 0 && step < 0 ? 0 : at;
@@ -405,7 +405,7 @@
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
 
-  /** The item under a point of the window; of an open region only its head counts. */
+  /** Returns the item at a point of the window. An unfolded region is only hit at its title line. */
   const itemAt = ({ x, y }) => {
     const [px, py] = [view.x + x / view.scale, view.y + y / view.scale];
     return items.findLast((it) => {
@@ -455,7 +455,7 @@
     if (it?.kind === "region") toggle();
   });
 
-  // The cursor of the editor, as a line from 1.
+  // The cursor line of the editor, counted from 1.
   window.addEventListener("message", ({ data }) => {
     if (typeof data?.select !== "number") return;
     const here = items.filter((it) => it.line === data.select && !bodies.has(it));
@@ -472,7 +472,7 @@
   }
   readLook();
   fit();
-  // What would be too small to read begins at the first op over the budget, or at the top.
+  // If the whole picture is too small to read, show the first op over the budget, or the top.
   if (view.scale < READABLE && first() !== undefined) {
     select(violations.find((it) => it.seen === it) ?? violations[0] ?? first());
   }

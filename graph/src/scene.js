@@ -1,18 +1,18 @@
-// What stands where on the graph page. Rows come ready; after each fold they are placed anew, which is linear.
+// Positions on the graph page. The rows are given; after each fold they are positioned again, in linear time.
 "use strict";
 
 const FONT = "12px ui-monospace, Menlo, Consolas, monospace";
 const TITLE_FONT = "bold 15px ui-monospace, Menlo, Consolas, monospace";
 const MARGIN = 24;
 const TITLE = 34;
-/** Edges that reach further than so many units are faint, and only their parts in sight are painted. */
+/** Edges that are longer than this number of units are faint, and only their visible parts are painted. */
 const LONG = 1000;
-/** The parts of a long edge. */
+/** Number of parts of a long edge. */
 const PARTS = 48;
 
-/** The scene of some graphs; `textWidth` measures a text in a font. */
+/** Returns the scene of some graphs; `textWidth` measures a text in a font. */
 function makeScene({ sizes, graphs }, textWidth) {
-  /** Nodes and regions; `seen` is what is seen of one: itself, or the outermost folded region around it. */
+  /** Nodes and regions. `seen` is the visible item for each: the item, or the outermost folded region around it. */
   const items = [];
 
   for (const graph of graphs) {
@@ -42,7 +42,7 @@ function makeScene({ sizes, graphs }, textWidth) {
   const rowWidth = (row) =>
     row.reduce((sum, it) => sum + it.width, 0) + sizes.gap * Math.max(row.length - 1, 0);
 
-  /** Sizes of a region and of what is in it, and places within it. */
+  /** Computes the sizes of a region and of its items, and the positions of the items in the region. */
   const stack = (region) => {
     const isBody = bodies.has(region);
     for (const row of region.rows) {
@@ -71,7 +71,7 @@ function makeScene({ sizes, graphs }, textWidth) {
     region.height = (region.rows.length === 0 ? y : y - sizes.drop) + pad;
   };
 
-  /** From places within a region to places in the picture. */
+  /** Converts positions inside a region to positions in the picture. */
   const settle = (region, x, y) => {
     for (const row of region.rows) {
       for (const it of row) {
@@ -82,11 +82,11 @@ function makeScene({ sizes, graphs }, textWidth) {
     }
   };
 
-  /** Places everything, as it is folded: the size of all, and the edges between what stands for their ends. */
+  /** Positions all items. Returns the size of the picture, and the edges between visible items. */
   const place = () => {
     const size = { width: 0, height: 0 };
     const lines = [];
-    // What is around comes before what is in it.
+    // Outer items precede inner ones.
     for (const it of items) {
       const { parent } = it;
       it.seen =
@@ -117,7 +117,7 @@ function makeScene({ sizes, graphs }, textWidth) {
   const lineOf = (a, b, carried) => {
     const [x1, y1] = [a.x + a.width / 2, a.y + a.height];
     const [x2, y2] = [b.x + b.width / 2, b.y - 1];
-    // Back to what comes earlier: around the side.
+    // An edge that goes back is drawn around the side.
     const side = Math.max(a.x + a.width, b.x + b.width) + sizes.gap;
     const [c1, c2, bend] = y2 > y1 ? [x1, x2, (y2 - y1) / 2] : [side, side, sizes.drop];
     const line = { a, b, carried, x1, y1, x2, y2, c1, c2, bend };
@@ -132,7 +132,7 @@ function makeScene({ sizes, graphs }, textWidth) {
   return { items, regions, bodies, place };
 }
 
-/** The places on the curve of an edge, x and y in turn; computed once. */
+/** Returns points on the curve of an edge, x and y alternating; computed once. */
 function pointsOf(line) {
   if (line.points !== undefined) return line.points;
   const { x1, y1, x2, y2, c1, c2, bend } = line;

@@ -1,4 +1,4 @@
-//! Writes a graph as an SVG picture without scripts, fonts or other files; every region is open.
+//! Writes a graph as an SVG picture without scripts, fonts or other files. No region is folded.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ const STYLE: &str = "text{font:12px ui-monospace,Menlo,Consolas,monospace;text-a
 .region rect{fill:#607d8b;fill-opacity:.07;stroke:#90a4ae}.region text{text-anchor:start;fill:#455a64}\
 .detail{fill-opacity:.75}.violation rect{stroke-width:3}.violation text{fill:#fff}.proposed rect{stroke-width:3;stroke-dasharray:6 3}";
 
-/// One picture with the graphs side by side.
+/// Returns a picture with the graphs side by side.
 pub fn draw(graphs: &[Graph]) -> String {
     let layouts: Vec<(Layout, f64)> = graphs.iter().map(placed).collect();
     let width: f64 = layouts.iter().map(|it| it.1).sum();
@@ -39,7 +39,7 @@ pub fn draw(graphs: &[Graph]) -> String {
     out
 }
 
-/// The layout of a graph, and its width including the title.
+/// Returns the layout of a graph, and its width including the title.
 fn placed(graph: &Graph) -> (Layout, f64) {
     let width_of = |text: &str| text.chars().count() as f64 * CHAR;
     let layout = layout(graph, |item| match item {
@@ -60,7 +60,7 @@ fn heading(graph: &Graph, region: usize) -> String {
 }
 
 impl Layout {
-    /// Right ends of the edges that go back to earlier nodes.
+    /// Returns the right ends of the edges that go back to earlier nodes.
     fn back<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = f64> + 'a {
         graph.edges.iter().filter_map(|it| {
             let (from, to) = (self.nodes[it.from], self.nodes[it.to]);
@@ -69,12 +69,12 @@ impl Layout {
     }
 }
 
-/// The x position of an edge that goes back.
+/// Returns the x position of an edge that goes back.
 fn around(from: NodeBox, to: NodeBox) -> f64 {
     (from.x + from.width).max(to.x + to.width) + GAP
 }
 
-/// A graph, moved to the right by `dx`.
+/// Draws a graph, moved to the right by `dx`.
 fn one(out: &mut String, graph: &Graph, layout: &Layout, dx: f64) {
     let _ = writeln!(
         out,
@@ -102,7 +102,7 @@ fn one(out: &mut String, graph: &Graph, layout: &Layout, dx: f64) {
         let (c1, c2, bend) = if y2 > y1 {
             (x1, x2, (y2 - y1) / 2.0)
         } else {
-            // An edge back goes around the side.
+            // An edge that goes back is drawn around the side.
             (around(from, to), around(from, to), DROP)
         };
         let _ = writeln!(

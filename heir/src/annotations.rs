@@ -1,4 +1,4 @@
-//! Annotations in the text, compared with the facts.
+//! Compares annotations with the facts.
 
 pub(crate) mod scales;
 pub(crate) mod unreadable;

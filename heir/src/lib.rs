@@ -1,23 +1,23 @@
-//! Programs of HEIR: levels, polynomials, scales and noise of ciphertexts, in bodies of
+//! Analyses of HEIR programs: levels, polynomials, scales and noise of ciphertexts, in bodies of
 //! `secret.generic` and after lowering to `bgv`, `ckks` and `lwe`.
 //!
-//! [`Solved`] has the facts of a program and keeps them up to date by edits; [`Heir`] answers
-//! questions about levels. Each folder stands on those before it:
+//! [`Solved`] holds the facts of a program and updates them after edits; [`Heir`] answers questions
+//! about levels. Each folder uses only those above it in this table:
 //!
 //! | folder | content |
 //! |---|---|
 //! | `options.rs` | options of the user |
 //! | `real_range.rs` | intervals of real numbers |
-//! | `text/` | annotations, types and attributes of modules as they are written |
+//! | `text/` | reads annotations, types and the attributes of modules |
 //! | `ops/` | the ops of HEIR and their rules |
 //! | `facts/` | the analyses: levels and polynomials, scales, noise, ranges of values |
-//! | `annotations/` | annotations in the text compared with the facts |
+//! | `annotations/` | compares annotations with the facts |
 //! | `verdict/` | the requirements of HEIR's lowering |
-//! | `question.rs` | relinearizations and bootstraps as a problem for the optimizer |
+//! | `question.rs` | placement of relinearizations and bootstraps, as a problem for the optimizer |
 //! | `report/` | problems and explanations for users |
 //!
-//! *Law.* Analyses are ordinary ones of [`noisy_dataflow`]: a fact, a lattice, a transfer function.
-//! A number that HEIR computes only by the order in which it visits ops is not checked
+//! *Law.* The analyses are dataflow analyses of [`noisy_dataflow`]: a fact, a lattice, a transfer
+//! function. A number that depends on the order in which HEIR visits ops is not checked
 //! ([`Heir::is_level_unchecked`]).
 
 mod annotations;

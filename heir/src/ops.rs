@@ -1,4 +1,4 @@
-//! HEIR's ops: which there are, and their rules.
+//! The catalogue of HEIR's ops, and their rules.
 
 pub(crate) mod catalogue;
 pub(crate) mod placed;

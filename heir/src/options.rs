@@ -1,5 +1,5 @@
-//! Options for HEIR's programs that are not in their text, and the names of HEIR's noise models
-//! (`heir/bits.rs` has the models).
+//! Options for HEIR programs that are not in their text, and the names of HEIR's noise models
+//! (`facts/noise/formulas.rs` implements the models).
 
 use std::num::NonZeroU32;
 

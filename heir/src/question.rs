@@ -1,34 +1,36 @@
-//! Relinearizations and bootstraps as a problem for the optimizer.
+//! The placement of relinearizations and bootstraps as a problem for the optimizer.
 //!
-//! Both are instances of one problem: a number follows from op to op, an inserted op brings it
-//! down, and at some ops it has a limit.
+//! Both are instances of one problem: a number is propagated from op to op, an inserted op resets
+//! it, and some ops limit it.
 //!
 //! | | relinearizations | bootstraps |
 //! |---|---|---|
-//! | the number | the degree, polynomials less one: 1 or 2 | levels used |
+//! | number | the degree, which is the number of polynomials minus one: 1 or 2 | levels used |
 //! | fresh | 1 | 0 |
-//! | a product of ciphertexts | takes 1 and 1, gives 2 | one more, if no `mgmt` op uses levels |
-//! | other ops | the largest operand | the largest operand, changed by its rule (`rules.rs`) |
-//! | inserted | 1 | the levels that a bootstrap takes |
-//! | limit | 1 (see below) | everywhere the budget and the levels that a bootstrap takes |
+//! | product of ciphertexts | takes degree 1, gives degree 2 | uses one level, if no `mgmt` op uses levels |
+//! | other ops | the largest operand | the largest operand, changed by the rule of the op (`rules.rs`) |
+//! | inserted op | 1 | the levels that a bootstrap uses |
+//! | limit | 1 (see below) | for all values, the budget plus the levels that a bootstrap uses |
 //!
-//! Degree 1 is needed at rotations, modulus switches, bootstraps, ops that also take a plaintext,
-//! ends of regions, and values that loops take.
+//! Rotations, modulus switches, bootstraps, ops that also take a plaintext, ends of regions and
+//! loops need operands of degree 1.
 //!
-//! A bootstrap gives the default scale. If modulus switches are placed already, it stands only
-//! where the scale is the default: not between a product and its modulus switch.
+//! The result of a bootstrap has the default scale. If modulus switches are already placed, a
+//! bootstrap is inserted only where the scale is the default: not between a product and its modulus
+//! switch.
 //!
-//! Degrees are only passed on or reset, so relinearizations are a minimum cut. A loop carries one
-//! level: that of a bootstrapped ciphertext, for which the caller pins loops one by one
-//! ([`Question::pin`]); or else the larger of the levels that it takes and gives, and levels of the
-//! other value are dropped ([`Question::drops`]).
+//! Ops only pass on or reset degrees, so the placement of relinearizations is a minimum cut. A loop
+//! carries one level. This is the level of a bootstrapped ciphertext, for which the caller pins
+//! loops one by one ([`Question::pin`]), or the larger of the levels of the initial and the yielded
+//! value; levels of the other value are then dropped ([`Question::drops`]).
 //!
-//! The question is about one function: its arguments are fresh, and a call gives what it takes. If
-//! that may be wrong, the caller decides: for relinearizations, if the callee returns degree 1.
+//! A question covers one function. Its arguments are assumed to be fresh, and the result of a call
+//! to have the number of its operands. If this may be wrong, the caller decides: for
+//! relinearizations, it checks that the callee returns degree 1.
 //!
 //! *Cost.* Linear in the function. *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis`,
-//! issue 3149, `lib/Transforms/SecretInsertMgmt`, which calls such places scale safe; the levels of
-//! bootstraps were measured.
+//! issue 3149, `lib/Transforms/SecretInsertMgmt`, which calls positions with the default scale
+//! "scale safe"; the levels of bootstraps were measured.
 
 use noisy_placement::{Bits, Instance, Node, NodeRule};
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
@@ -43,69 +45,71 @@ use crate::ops::rules::{self, DimensionRule};
 use crate::options::Options;
 use noisy_dataflow::flow::{self, Flow};
 
-/// The nodes of a value that a loop takes and of the one that it gives to its next round.
+/// The nodes of the initial value and of the yielded value of a carried value of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// The value that the loop takes.
+    /// The initial value.
     pub(crate) init: Node,
-    /// The value that the loop gives to its next round.
+    /// The value that the loop yields to its next iteration.
     pub(crate) yielded: Node,
-    /// The operands of the loop and of its end that are these.
+    /// The operand of the loop and the operand of its terminator that are these values.
     uses: [(Op, u32); 2],
-    /// True if levels of these values may be dropped: in a generic.
+    /// True if levels of these values may be dropped: both are inside of a generic.
     pub may_drop: bool,
 }
 
-/// A value of which levels have to be dropped for a loop.
+/// A value whose levels must be dropped for a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drop {
     /// The value.
     pub value: Value,
-    /// Number of levels.
+    /// Number of levels to drop.
     pub by: u32,
-    /// The operand of the loop or of its end.
+    /// The operand of the loop or of its terminator.
     pub at: (Op, u32),
 }
 
-/// The question of one function.
+/// The placement problem of one function.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The problem.
+    /// The instance for the optimizer.
     pub instance: Instance,
-    /// The value after whose definition each site is.
+    /// For each site, the value after whose definition it is.
     pub spots: Vec<Value>,
-    /// The values of the first nodes.
+    /// The values of the first nodes, in the order of the nodes.
     pub nodes: Vec<Value>,
-    /// The values that loops carry, if these must be invariant.
+    /// The values that loops carry, if loops must carry one level.
     pub(crate) rounds: Vec<Round>,
-    /// True if `mgmt` ops use levels; if not, each product uses one.
+    /// True if `mgmt` ops use levels; otherwise each product uses one.
     pub is_managed: bool,
-    /// The number right after an inserted op.
+    /// The number after an inserted op.
     reset: Bits,
-    /// The nodes that have to be of degree 1.
+    /// The nodes that must have degree 1.
     needs: Vec<Node>,
 }
 
-/// Says if a call of a function gives the number that it takes; else why not, in words.
+/// Returns `Ok` if the result of a call of the function has the number of its operands, else the
+/// reason in words.
 pub type Crossing<'a> = &'a dyn Fn(Op) -> Result<(), String>;
 
 impl Question {
-    /// The first value that has to be relinearized if nothing is inserted.
+    /// Returns the first value that must be relinearized, if nothing is inserted.
     pub fn oversized(&self) -> Option<Value> {
         let number = self.numbers_before();
         let node = self.needs.iter().find(|&&it| number(it) > 1)?;
         self.nodes.get(node.0 as usize).copied()
     }
 
-    /// The loops that carry another number than they take under a choice of sites.
+    /// Returns the loops whose initial and yielded values have different numbers under a choice of
+    /// sites.
     pub fn varying(&self, chosen: &[bool]) -> Vec<Round> {
         let after = self.numbers(chosen);
         let varies = |it: &&Round| after(it.init) != after(it.yielded);
         self.rounds.iter().filter(varies).copied().collect()
     }
 
-    /// Returns true if a loop gives to its next round the number that it takes, if nothing is
-    /// inserted.
+    /// Returns true if the initial and the yielded value of a loop have the same number, if nothing
+    /// is inserted.
     pub fn keeps(&self, init: Value, yielded: Value) -> bool {
         let number = self.numbers_before();
         let of = |it: Node| self.nodes.get(it.0 as usize).copied();
@@ -113,14 +117,14 @@ impl Question {
         self.rounds.iter().find(is_it).is_some_and(|it| number(it.init) == number(it.yielded))
     }
 
-    /// The numbers of nodes if nothing is inserted.
+    /// Returns the numbers of nodes, if nothing is inserted.
     fn numbers_before(&self) -> impl Fn(Node) -> Bits {
         let before =
             noisy_placement::evaluate::noise(&self.instance, &vec![false; self.spots.len()]);
         move |node: Node| before[node.0 as usize]
     }
 
-    /// The numbers of nodes under a choice of sites, as others see them.
+    /// Returns the numbers after the sites of nodes, under a choice of sites.
     fn numbers(&self, chosen: &[bool]) -> impl Fn(Node) -> Bits {
         let before = noisy_placement::evaluate::noise(&self.instance, chosen);
         move |node: Node| match self.instance.nodes[node.0 as usize].site {
@@ -129,7 +133,8 @@ impl Question {
         }
     }
 
-    /// The values to bring to the level that their loop carries, if nothing else is inserted.
+    /// Returns the values whose levels must be dropped to the level that their loop carries, if
+    /// nothing else is inserted.
     pub fn drops(&self) -> Vec<Drop> {
         let number = self.numbers_before();
         let mut out = Vec::new();
@@ -146,12 +151,12 @@ impl Question {
         out
     }
 
-    /// Demands that a loop takes and gives what has just been brought down.
+    /// Requires that the initial and the yielded value of a loop have the number of an inserted op.
     pub fn pin(&mut self, round: Round) {
         for node in [round.init, round.yielded] {
             let data = self.instance.nodes[node.0 as usize];
             match data.site {
-                // Only an inserted op gives exactly this much.
+                // Only an inserted op gives exactly this number.
                 Some(site) if self.reset > 0 => {
                     let high = self.instance.push(
                         NodeRule::Source(self.reset.saturating_add(1)),
@@ -169,11 +174,11 @@ impl Question {
     }
 }
 
-/// The question of a function; `weight` is how often code after the definition of a value runs, and
-/// `crossing` is asked about functions that change the number.
+/// Builds the question of a function. `weight` is the number of times that code after the
+/// definition of a value runs. `crossing` is called for functions that change the number.
 ///
 /// # Errors
-/// If a fact about a value in it is unknown, in words.
+/// If a fact about a value of the function is unknown: the reason in words.
 pub fn question(
     ir: &Ir,
     heir: &Heir,
@@ -246,25 +251,25 @@ struct Builder<'a> {
     crossing: Crossing<'a>,
     /// True if `mgmt` ops use levels.
     is_managed: bool,
-    /// True if its products are relinearized already.
+    /// True if the function already contains relinearizations.
     is_relinearized: bool,
-    /// Number of products that a fresh ciphertext stands for, by its scale.
+    /// Number of products that the scale of a fresh ciphertext corresponds to.
     fresh_pending: u32,
-    /// By node: how many products are in a value that no modulus switch has made up for.
+    /// For each node, the number of products in its scale that no modulus switch has divided out.
     pending: Vec<u32>,
-    /// The ciphertexts in textual order, and whether each is inside of a generic.
+    /// The ciphertexts in textual order, each with true if it is inside of a generic.
     values: Vec<(Value, bool)>,
     node_of: FxHashMap<Value, u32>,
     reset: Bits,
     limit: Bits,
     instance: Instance,
     spots: Vec<Value>,
-    /// Nodes that have to be of degree 1.
+    /// Nodes that must have degree 1.
     needs: Vec<Node>,
 }
 
 impl Builder<'_> {
-    /// The ciphertexts of a region.
+    /// Collects the ciphertexts of a region.
     fn collect(&mut self, region: Region, is_inside: bool) -> Result<(), String> {
         let ir = self.ir;
         for block in ir.blocks(region) {
@@ -328,7 +333,7 @@ impl Builder<'_> {
             let may_stand = match (self.placed, ir.value(value).def) {
                 (Placed::Relinearize, Def::Result(op, _)) => ir.op(op).regions.is_empty(),
                 (Placed::Relinearize, Def::Argument(..)) => false,
-                // A bootstrap takes two polynomials.
+                // The operand of a bootstrap must have two polynomials.
                 (Placed::Bootstrap(_), _) => {
                     let is_narrow = self.heir.dimension(ir, value).is_none_or(|it| it == 2);
                     let keeps_scale = !self.is_managed || pending == self.fresh_pending;
@@ -341,15 +346,15 @@ impl Builder<'_> {
             });
             self.instance.push(rule, &operands, self.limit, site);
         }
-        // The ends of regions pass their operands on; the other ops limit them.
+        // Terminators pass their operands on; the other ops limit them.
         for at in 0..self.values.len() {
             self.takes(self.values[at].0);
         }
         Ok(())
     }
 
-    /// The number of products in a value that no modulus switch has made up for; for a loop the
-    /// value that it takes counts.
+    /// Returns the number of products in the scale of a value that no modulus switch has divided
+    /// out. For a loop, the initial value counts.
     fn pending_of(&self, value: Value) -> u32 {
         let ir = self.ir;
         let of = |it: Value| self.pending.get(self.node(it)?.0 as usize).copied();
@@ -379,7 +384,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the rule for the number of a result without regions, and the nodes that it reads.
+    /// Returns the rule for the number of the result of an op without regions, and the nodes that
+    /// the rule reads.
     fn rule(&mut self, op: Op, value: Value) -> Result<(NodeRule, Vec<Node>), String> {
         let ir = self.ir;
         let name = ir.op_name(op);
@@ -419,7 +425,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Notes which uses of a value take degree 1 only.
+    /// Records a value as needing degree 1 if one of its uses does.
     fn takes(&mut self, value: Value) {
         if self.placed != Placed::Relinearize {
             return;
@@ -432,8 +438,8 @@ impl Builder<'_> {
                 return name != "secret.yield" || leaves(ir, op, at as usize);
             }
             if !data.regions.is_empty() {
-                // The values that loops take are limited apart, generics pass theirs on, and other
-                // ops are unknown.
+                // Loops limit their operands separately, generics pass them on, and the effect of
+                // other ops is unknown.
                 return Flow::of(ir, op) == Flow::Opaque;
             }
             let is_encrypted = |it: Value| self.node_of.contains_key(&it);
@@ -460,8 +466,8 @@ impl Builder<'_> {
     }
 }
 
-/// True if the result that the end of a generic gives is used by anything but another generic,
-/// which may relinearize it.
+/// True if the operand `at` of the terminator of a generic becomes a result with a use outside of
+/// generics, or without a use. Another generic may relinearize it.
 pub(crate) fn leaves(ir: &Ir, end: Op, at: usize) -> bool {
     let result = ir.parent_op(end).and_then(|it| ir.op(it).results.get(at).copied());
     result.is_none_or(|it| {

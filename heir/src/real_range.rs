@@ -1,26 +1,26 @@
 //! Closed intervals of real numbers, and the arithmetic of floats on them.
 //!
-//! *Law.* The result of an operation contains the exact result and the rounded one, for all numbers
-//! in the operands: bounds are rounded outwards, to the format of the result. `None` stands for a
-//! result that is unknown: too large a number, or an operation that is not defined.
+//! *Law.* The result of an operation contains the exact and the rounded result for all numbers in
+//! the operands: bounds are rounded outwards, to the format of the result. `None` represents an
+//! unknown result: a number is too large, or the operation is undefined.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The largest magnitude of a bound; no float format overflows below it.
+/// The largest magnitude of a bound; smaller numbers overflow in no float format.
 const LARGEST: f64 = 1.267_650_600_228_229_4e30;
 
-/// Products below this magnitude may lose bits that a fused product would show.
+/// Products below this magnitude may be inexact even if a fused multiply-add finds no error.
 const SMALLEST_EXACT: f64 = 1e-280;
 
 /// The relative tolerance of [`RealRange::accepts`]: ciphertexts are less precise.
 const TOLERANCE: f64 = 1e-5;
 
-/// The most summands of [`RealRange::sum_of`].
+/// The largest number of summands of [`RealRange::sum_of`].
 const MOST_SUMMANDS: u64 = 1 << 20;
 
-/// The relative error of functions of the C library, of a float format.
+/// The relative error of functions of the C library, for `f32` and `f64`.
 const LIBRARY_ERROR: [f64; 2] = [1.0 / (1 << 20) as f64, 1.0 / (1_u64 << 48) as f64];
 
 /// A format of floats.
@@ -28,7 +28,7 @@ const LIBRARY_ERROR: [f64; 2] = [1.0 / (1 << 20) as f64, 1.0 / (1_u64 << 48) as 
 pub(crate) enum Precision {
     /// `f32`
     Single,
-    /// `f64`, and the real numbers of ciphertexts.
+    /// `f64`, also used for the real numbers in ciphertexts.
     Double,
 }
 
@@ -40,7 +40,7 @@ pub struct RealRange {
     upper: f64,
 }
 
-/// Bounds are numbers.
+/// Bounds are never NaN.
 impl Eq for RealRange {}
 
 /// A range as users write it.
@@ -86,7 +86,7 @@ impl schemars::JsonSchema for RealRange {
     }
 }
 
-/// A number as an error beside it: the sum of both is exact.
+/// A rounded number with its rounding error: their sum is exact.
 #[derive(Clone, Copy)]
 struct Exact(f64, f64);
 
@@ -117,7 +117,8 @@ impl Exact {
         [quotient.next_down(), quotient.next_up()]
     }
 
-    /// The nearest floats at both sides, or twice the number itself.
+    /// Returns the nearest floats below and above the exact number, or the number twice if it is
+    /// exact.
     fn outwards(self) -> [f64; 2] {
         let Exact(number, error) = self;
         [
@@ -128,54 +129,54 @@ impl Exact {
 }
 
 impl RealRange {
-    /// The range that bootstraps and evaluations of polynomials take.
+    /// The range of the operands of bootstraps and of evaluations of polynomials.
     pub(crate) const UNIT: RealRange = RealRange { lower: -1.0, upper: 1.0 };
 
-    /// The range between two bounds; `None` if they are not in order or too large.
+    /// Returns the range between two bounds; `None` if they are not in order or too large.
     pub fn new(lower: f64, upper: f64) -> Option<Self> {
         let is_small = |it: f64| it.abs() <= LARGEST;
-        // Both zeros are one.
+        // Adding zero turns -0 into 0.
         (lower <= upper && is_small(lower) && is_small(upper))
             .then_some(Self { lower: lower + 0.0, upper: upper + 0.0 })
     }
 
-    /// One number.
+    /// Returns the range of a single number.
     pub(crate) fn point(it: f64) -> Option<Self> {
         Self::new(it, it)
     }
 
-    /// The least and the greatest number.
+    /// Returns the least and the greatest number.
     pub fn bounds(self) -> (f64, f64) {
         (self.lower, self.upper)
     }
 
-    /// The largest magnitude of a number in it.
+    /// Returns the largest magnitude of a number in the range.
     pub(crate) fn magnitude(self) -> f64 {
         self.lower.abs().max(self.upper.abs())
     }
 
-    /// Returns true if all numbers of another range are in it.
+    /// Returns true if all numbers of another range are in this range.
     pub(crate) fn contains(self, other: Self) -> bool {
         self.lower <= other.lower && other.upper <= self.upper
     }
 
-    /// As [`RealRange::contains`], but for a difference that is too small to count.
+    /// Returns true if this range contains another one, up to a negligible difference.
     pub(crate) fn accepts(self, other: Self) -> bool {
         let slack = TOLERANCE * self.magnitude();
         self.lower - slack <= other.lower && other.upper <= self.upper + slack
     }
 
-    /// The numbers between the least and the greatest of both.
+    /// Returns the smallest range that contains both ranges.
     pub(crate) fn hull(self, other: Self) -> Self {
         Self { lower: self.lower.min(other.lower), upper: self.upper.max(other.upper) }
     }
 
-    /// The numbers in both.
+    /// Returns the numbers in both ranges.
     pub(crate) fn meet(self, other: Self) -> Option<Self> {
         Self::new(self.lower.max(other.lower), self.upper.min(other.upper))
     }
 
-    /// The bounds rounded outwards to a format.
+    /// Returns the range with its bounds rounded outwards to a format.
     pub(crate) fn rounded(self, to: Precision) -> Option<Self> {
         if to == Precision::Double {
             return Self::new(self.lower, self.upper);
@@ -187,7 +188,7 @@ impl RealRange {
         Self::new(down(self.lower), -down(-self.upper))
     }
 
-    /// The hull of intervals around exact results.
+    /// Returns the hull of intervals around exact results.
     fn around(all: &[[f64; 2]], to: Precision) -> Option<Self> {
         let lower = all.iter().map(|it| it[0]).reduce(f64::min)?;
         let upper = all.iter().map(|it| it[1]).reduce(f64::max)?;
@@ -214,13 +215,13 @@ impl RealRange {
         Self::around(&[c, d, of(a.upper, b.lower), of(a.upper, b.upper)], to)
     }
 
-    /// The product of a number with itself.
+    /// Returns the range of the product of a number with itself.
     pub(crate) fn square(self, to: Precision) -> Option<Self> {
         let magnitudes = self.absolute()?;
         magnitudes.multiply(magnitudes, to)?.meet(Self::new(0.0, LARGEST)?)
     }
 
-    /// `None` if the divisor may be zero.
+    /// Returns `None` if the divisor may be zero.
     pub(crate) fn divide(self, by: Self, to: Precision) -> Option<Self> {
         if by.lower <= 0.0 && by.upper >= 0.0 {
             return None;
@@ -244,7 +245,8 @@ impl RealRange {
         Self::new(self.lower.min(other.lower), self.upper.min(other.upper))
     }
 
-    /// The results of an increasing function of the C library, all of which are in `within`.
+    /// Returns the results of an increasing function of the C library, all of which are in
+    /// `within`.
     pub(crate) fn increasing(
         self,
         function: fn(f64) -> f64,
@@ -257,7 +259,8 @@ impl RealRange {
         Self::new(below.next_down(), above.next_up())?.rounded(to)?.meet(within)
     }
 
-    /// The sum of a number and so many others of this range, added up in any order.
+    /// Returns the range of the sum of a number in `start` and of `n` numbers in this range, added
+    /// in any order.
     pub(crate) fn sum_of(self, n: u64, start: Self, to: Precision) -> Option<Self> {
         if n > MOST_SUMMANDS {
             return None;
@@ -273,15 +276,16 @@ impl RealRange {
         Self::new((sum.lower - error).next_down(), (sum.upper + error).next_up())?.rounded(to)
     }
 
-    /// A range that contains this one and more, for one that grew round a loop: the bounds that
-    /// moved since `before` are powers of two.
+    /// Widens a range that grew in an iteration of a loop: rounds the bounds that changed since
+    /// `before` to powers of two.
     pub(crate) fn widened_from(self, before: Self) -> Option<Self> {
         let up = |now: f64, before: f64| if now > before { power_above(now) } else { now };
         Self::new(-up(-self.lower, -before.lower), up(self.upper, before.upper))
     }
 }
 
-/// The least of a few numbers that is at least another; infinite above these.
+/// Returns the least power of two, negated power or zero that is at least a number; infinity above
+/// the largest power.
 fn power_above(number: f64) -> f64 {
     const EXPONENTS: i32 = 20;
     let powers = || (-EXPONENTS..=EXPONENTS).map(|it| f64::from(it).exp2());
@@ -290,7 +294,7 @@ fn power_above(number: f64) -> f64 {
     all.into_iter().find(|&it| it >= number).unwrap_or(f64::INFINITY)
 }
 
-/// Six digits.
+/// Formats a number with six digits.
 fn short(number: f64) -> String {
     const DIGITS: i32 = 6;
     if number == 0.0 {
@@ -325,7 +329,7 @@ mod tests {
         RealRange::new(lower, upper).expect("bounds in order")
     }
 
-    /// Numbers that are awkward in one way or another.
+    /// Edge cases of float arithmetic.
     const NUMBERS: [f64; 15] = [
         0.0,
         1.0,

@@ -1,4 +1,4 @@
-//! Modules, types and attributes of HEIR as they are written.
+//! Reads the modules, types and attributes of HEIR.
 
 pub(crate) mod annotation;
 pub(crate) mod entries;

@@ -1,4 +1,4 @@
-//! The verdict of HEIR's lowering on a program that is not lowered yet.
+//! Predicts whether HEIR's lowering accepts a program.
 
 pub(crate) mod levels;
 pub(crate) mod liveness;

@@ -1,10 +1,10 @@
-//! The predicates of comparisons: the only table, for folding, ranges and patterns.
+//! The predicates of comparisons. Folding, ranges and patterns all read this table.
 
 use noisy_syntax::{AttrData, Op};
 
 use noisy_dataflow::view::View;
 
-/// The number of the predicate of a comparison.
+/// Returns the predicate of a comparison, as the integer of its attribute.
 pub fn predicate(ir: &impl View, op: Op) -> Option<i128> {
     match ir.interner().attr_data(ir.attr(op, "predicate")?) {
         AttrData::Int { value, .. } => Some(*value),
@@ -12,7 +12,8 @@ pub fn predicate(ir: &impl View, op: Op) -> Option<i128> {
     }
 }
 
-/// Returns true if `arith.cmpi` holds for two sign-extended numbers.
+/// Returns the result of `arith.cmpi` for two sign-extended numbers. `None` for an invalid
+/// predicate.
 pub fn holds(predicate: i128, a: i128, b: i128, width: u32) -> Option<bool> {
     let (ua, ub) = (unsigned(a, width), unsigned(b, width));
     Some(match predicate {
@@ -30,7 +31,7 @@ pub fn holds(predicate: i128, a: i128, b: i128, width: u32) -> Option<bool> {
     })
 }
 
-/// Returns true if `arith.cmpi` holds for two equal numbers.
+/// Returns the result of `arith.cmpi` for two equal numbers.
 pub fn holds_of_equal(predicate: i128) -> bool {
     matches!(predicate, 0 | 3 | 5 | 7 | 9)
 }
@@ -42,7 +43,7 @@ pub(super) fn is_same(ir: &impl View, op: Op) -> bool {
     a.is_some() && a == b
 }
 
-/// The bits of a number as an unsigned one.
+/// Returns the low `width` bits, as an unsigned number.
 pub(super) fn unsigned(value: i128, width: u32) -> u128 {
     let unused = 128 - width;
     (value.cast_unsigned() << unused) >> unused

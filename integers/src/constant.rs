@@ -1,4 +1,5 @@
-//! Constants of values, an integer, a float, a list or an attribute, as a lattice of height two.
+//! The lattice of constants, of height two. A constant is an integer, a float, a list of elements
+//! or another attribute.
 
 use std::fmt;
 
@@ -12,15 +13,17 @@ use noisy_dataflow::view::Types;
 /// The constant of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Constant {
-    /// Nothing reaches it.
+    /// No execution reaches the value.
     #[default]
     Bottom,
-    /// An integer, sign-extended from the width of its type; of a vector or tensor, every element.
+    /// An integer, sign-extended from the width of its type. For a vector or tensor, the value of
+    /// every element.
     Int(i128),
-    /// A float, as the bits of an `f64` of the same value; of a vector or tensor, every element.
+    /// A float, as the bits of an `f64` of the same value. For a vector or tensor, the value of
+    /// every element.
     Float(u64),
-    /// Elements of a vector or tensor that are not all equal, by their number among the lists of
-    /// the analysis; see [`crate::Integers::elements`].
+    /// Elements of a vector or tensor that are not all equal, as an index into the lists of the
+    /// analysis; see [`crate::Integers::elements`].
     Elements(u32),
     /// Any other attribute.
     Other(Attr),
@@ -28,7 +31,7 @@ pub enum Constant {
 }
 
 impl Constant {
-    /// The integer, if it is one.
+    /// Returns the integer, if the constant is an integer.
     pub fn int(self) -> Option<i128> {
         match self {
             Constant::Int(it) => Some(it),
@@ -44,7 +47,7 @@ impl Constant {
         Constant::Int(-i128::from(is))
     }
 
-    /// The range of the integer, for a value of a type.
+    /// Returns the interval of the integer, for a value of type `ty`.
     pub fn interval(self, ir: &impl Types, ty: Type) -> Interval {
         match (self, width(ir, ty)) {
             (Constant::Bottom, _) => Interval::Empty,
@@ -54,8 +57,8 @@ impl Constant {
     }
 }
 
-/// The width of an integer type, or of the elements of a shape of integers; `index` has 64 bits.
-/// `None` for other types and for more than 128 bits.
+/// Returns the width of an integer type, or of the integer elements of a vector or tensor. `index`
+/// has 64 bits. `None` for other types, and for more than 128 bits.
 pub fn width(ir: &impl Types, ty: Type) -> Option<u32> {
     match ir.interner().type_data(ty) {
         TypeData::Int { width: width @ 1..=128, sign: Sign::Signless } => Some(*width),
@@ -71,7 +74,7 @@ pub fn width(ir: &impl Types, ty: Type) -> Option<u32> {
     }
 }
 
-/// The keyword of a float type, or of the elements of a shape of floats.
+/// Returns the keyword of a float type (`f32`), or of the float elements of a vector or tensor.
 pub fn float(ir: &impl Types, ty: Type) -> Option<&'static str> {
     match ir.interner().type_data(ty) {
         TypeData::Float(name) => Some(name),
@@ -85,7 +88,7 @@ pub fn float(ir: &impl Types, ty: Type) -> Option<&'static str> {
     }
 }
 
-/// The low bits of a number, sign-extended.
+/// Returns the low `width` bits, sign-extended.
 pub fn sign_extended(value: i128, width: u32) -> i128 {
     let unused = 128 - width;
     (value << unused) >> unused
@@ -108,7 +111,7 @@ impl Lattice for Constant {
 }
 
 impl fmt::Display for Constant {
-    /// The value, `unknown`, or `unreached`; attributes that are no numbers as `constant`.
+    /// Writes the number, `unknown`, `unreached`, or `constant` for other attributes and for lists.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Constant::Bottom => f.write_str("unreached"),
@@ -126,7 +129,7 @@ impl Domain for Constant {
     }
 }
 
-/// Returns true if a constant op defines a value.
+/// Returns true if an `arith.constant` defines a value.
 pub fn is_written(ir: &Ir, value: Value) -> bool {
     matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).kind == OpKind::ArithConstant)
 }

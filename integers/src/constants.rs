@@ -5,10 +5,10 @@
 //! Bottom < 0, 1, 2, ..., 1.5, ..., [1, 2], ..., @f < Unknown
 //! ```
 //!
-//! The lattice has height two, so no widening is needed and the solution is the least one, in any
-//! order. An op with known operands folds as MLIR's folders do (`fold.rs`): one operand suffices
-//! where they need one (`x * 0`, `x - x`), and if MLIR leaves an op alone because it is undefined
-//! (a division by zero, a shift by too much), its result is unknown.
+//! The lattice has height two. So no widening is needed, and the solver reaches the least fixpoint
+//! in any order. Ops fold as in MLIR (`fold.rs`). Some fold with one known operand or none (`x *
+//! 0`, `x - x`). If MLIR does not fold an op because its result is undefined (a division by zero, a
+//! shift by the width or more), the result is unknown.
 
 use noisy_syntax::{Form, Interner, Op, OpKind, Type, TypeData, Value};
 
@@ -21,32 +21,34 @@ use noisy_dataflow::view::View;
 
 #[derive(Debug)]
 pub struct Constants {
-    /// The elements that its facts stand for.
+    /// The lists to which facts of the form [`Constant::Elements`] refer.
     pub lists: Lists,
     calls: Calls,
 }
 
 impl Constants {
-    /// The analysis of functions by themselves: arguments and results of calls are unknown.
+    /// Returns the intraprocedural analysis: arguments of functions and results of calls are
+    /// unknown.
     pub fn local() -> Self {
         Self { calls: Calls::Opaque, ..Self::default() }
     }
 
-    /// The analysis as in MLIR's `sccp`: the arguments of a private function are joined over its
-    /// calls, and every call gets the joined results.
+    /// Returns the analysis of MLIR's `sccp`. The arguments of a private function are joined over
+    /// all its calls, and every call gets the joined results.
     pub fn joined() -> Self {
         Self { calls: Calls::JOINED, ..Self::default() }
     }
 }
 
 impl Default for Constants {
-    /// The analysis of vectors of arguments, apart.
+    /// Returns the context-sensitive analysis: a function is evaluated once for each vector of
+    /// constant arguments.
     fn default() -> Self {
         Self { lists: Lists::default(), calls: Calls::SHOWN }
     }
 }
 
-/// The constants of a program, for the analyses that read them.
+/// The constants of a program, as the base of other analyses.
 #[derive(Debug)]
 pub struct ConstantFacts(pub Sparse<Constants>);
 
@@ -63,11 +65,11 @@ impl Base for ConstantFacts {
     }
 }
 
-/// A constant, with its elements if it has some that differ.
+/// A constant, with its elements if they are not all equal.
 #[derive(Clone, Copy, Debug)]
 pub struct Elements<'a> {
     pub constant: Constant,
-    /// Its elements, in order.
+    /// The elements of a [`Constant::Elements`], in order.
     pub list: Option<&'a [Constant]>,
 }
 
@@ -104,7 +106,6 @@ impl SparseForward for Constants {
             let elements = self.lists.read(ir, attr, ty);
             return elements.unwrap_or_else(|| Constant::of_attr(ir, attr, ty));
         }
-        // A known kind that needs all operands is not there yet.
         fold::fold(ir, op, result, operands, &mut self.lists)
     }
 

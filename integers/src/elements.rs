@@ -1,7 +1,7 @@
-//! Constants of shapes whose elements differ: `dense<...>`, element by element, in tables that make
-//! each fact a number.
+//! Constants of vectors and tensors with different elements (`dense<...>`). A table holds the lists
+//! of elements, so that a fact is only an index.
 //!
-//! Elements that are all equal are no list: they are the constant of each.
+//! If all elements are equal, the constant is that of one element, not a list.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,23 +12,24 @@ use super::constant::{Constant, float, sign_extended, width};
 use super::floats;
 use noisy_dataflow::view::Types;
 
-/// Longer lists are not read.
+/// Maximum length of a list. Longer lists are not read.
 const MOST_ELEMENTS: usize = 1 << 16;
 
-/// Lists of elements, each once.
+/// Interned lists of elements.
 #[derive(Debug, Default)]
 pub struct Lists {
     all: Vec<Box<[Constant]>>,
     numbers: FxHashMap<Box<[Constant]>, u32>,
     n_elements: usize,
-    /// The constants of attributes that were read, by type.
+    /// Cache of the constants of attributes, for values of a type.
     read: FxHashMap<(Attr, Type), Option<Constant>>,
-    /// The attributes that say lists of types.
+    /// Cache of the attributes of constants, for values of a type.
     written: Mutex<FxHashMap<(Constant, Type), Option<Attr>>>,
 }
 
 impl Lists {
-    /// The constant of these elements; unknown if there are none, or one that is not a number.
+    /// Returns the constant of a list of elements. Unknown if the list is empty or contains a
+    /// constant that is not a number.
     pub(crate) fn constant(&mut self, elements: Vec<Constant>) -> Constant {
         let is_number = |it: &Constant| matches!(it, Constant::Int(_) | Constant::Float(_));
         let Some(&first) = elements.first().filter(|_| elements.iter().all(is_number)) else {
@@ -48,7 +49,8 @@ impl Lists {
         Constant::Elements(number)
     }
 
-    /// The constant of the elements that an attribute says a value of a shape has; read once.
+    /// Returns the constant of an elements attribute, for a value of type `ty`. The result is
+    /// cached.
     pub fn read(&mut self, ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
         if !matches!(ir.interner().attr_data(attr), AttrData::Elements(..)) {
             return None;
@@ -61,7 +63,7 @@ impl Lists {
         known
     }
 
-    /// The elements of a constant that has some that differ.
+    /// Returns the elements of a [`Constant::Elements`], in order.
     pub fn of(&self, constant: Constant) -> Option<&[Constant]> {
         match constant {
             Constant::Elements(number) => self.all.get(number as usize).map(|it| &**it),
@@ -69,7 +71,8 @@ impl Lists {
         }
     }
 
-    /// The attribute of a constant of a type whose elements differ; `write` makes it, once.
+    /// Returns the attribute of a [`Constant::Elements`] of type `ty`. `write` creates it at the
+    /// first call.
     pub fn written(
         &self,
         constant: Constant,
@@ -81,7 +84,7 @@ impl Lists {
         *written.entry((constant, ty)).or_insert_with(|| write(elements))
     }
 
-    /// Number of elements in the tables.
+    /// Returns the number of elements in all lists.
     pub(crate) fn n_elements(&self) -> usize {
         self.n_elements
     }
@@ -92,8 +95,8 @@ impl Lists {
 }
 
 impl Constant {
-    /// The constant of an attribute, for a value of a type; elements that are not all equal are
-    /// [`Constant::Other`].
+    /// Returns the constant of an attribute, for a value of type `ty`. Elements that are not all
+    /// equal give [`Constant::Other`].
     pub fn of_attr(ir: &impl Types, attr: Attr, ty: Type) -> Self {
         match ir.interner().attr_data(attr) {
             AttrData::Bool(it) => Constant::bool(*it),
@@ -109,7 +112,7 @@ impl Constant {
     }
 }
 
-/// The elements that an attribute says a value of a shape has, in order.
+/// Returns the elements of an elements attribute, for a value of type `ty`, in order.
 pub fn elements(ir: &impl Types, attr: Attr, ty: Type) -> Option<Vec<Constant>> {
     let n = n_elements(ir, ty)?;
     let (inside, ty) = (written(ir, attr)?, ir.interner().element_type(ty));
@@ -123,8 +126,8 @@ pub fn elements(ir: &impl Types, attr: Attr, ty: Type) -> Option<Vec<Constant>> 
     }
 }
 
-/// The element of an attribute that has the same everywhere. Reads only up to the first that
-/// differs.
+/// Returns the element of an elements attribute in which all elements are equal. Reads only up to
+/// the first different element.
 fn splat(ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
     let n = n_elements(ir, ty)?;
     let (inside, element) = (written(ir, attr)?, ir.interner().element_type(ty));
@@ -145,7 +148,7 @@ fn splat(ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
     (n_words == 1 || n_words == n).then_some(constant)
 }
 
-/// The text in the brackets of `dense<...>`.
+/// Returns the text in the brackets of `dense<...>`.
 fn written(ir: &impl Types, attr: Attr) -> Option<&str> {
     let AttrData::Elements(text, _) = ir.interner().attr_data(attr) else { return None };
     Some(ir.interner().str(*text).strip_prefix("dense<")?.strip_suffix('>')?.trim())
@@ -159,7 +162,7 @@ fn words(inside: &str) -> impl Iterator<Item = &str> {
     inside.split(['[', ']', ',']).map(str::trim).filter(|it| !it.is_empty())
 }
 
-/// Number of elements of a shape, if it is not too large.
+/// Returns the number of elements of a shaped type, if it is at most [`MOST_ELEMENTS`].
 fn n_elements(ir: &impl Types, ty: Type) -> Option<usize> {
     let dims = match ir.interner().type_data(ty) {
         TypeData::Vector { dims, .. } => dims,
@@ -174,7 +177,7 @@ fn n_elements(ir: &impl Types, ty: Type) -> Option<usize> {
     (1..=MOST_ELEMENTS).contains(&n).then_some(n)
 }
 
-/// An element as it is written.
+/// Parses one element.
 fn number(ir: &impl Types, text: &str, ty: Type) -> Option<Constant> {
     let (is_negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -206,8 +209,8 @@ fn bytes(hex: &str) -> Option<Vec<u8>> {
     digits.map(|it| u8::from_str_radix(it?, 16).ok()).collect()
 }
 
-/// Elements as they lie in memory, the lowest byte first; of `i1`, eight in a byte, the lowest bit
-/// first. A single one is repeated.
+/// Decodes the elements of a hexadecimal string: little-endian, and for `i1` eight elements per
+/// byte, the lowest bit first. A single element means that all elements are equal.
 fn of_bytes(ir: &impl Types, bytes: &[u8], n: usize, ty: Type) -> Option<Vec<Constant>> {
     let int_width = width(ir, ty);
     if int_width == Some(1) {

@@ -1,4 +1,4 @@
-//! Constants of float types: arithmetic in their formats, and their bits.
+//! Constants of float types: arithmetic in each format, and conversions from and to bits.
 
 use noisy_syntax::{Op, OpKind, float_bits, float_of_bits, rounded_float};
 
@@ -8,11 +8,11 @@ use noisy_dataflow::view::View;
 
 use Constant::Float;
 
-/// The default NaN, and the bit of quiet ones.
+/// The default NaN, and the bit that marks a quiet NaN, in `f64`.
 const NAN: u64 = 0x7ff8 << 48;
 pub(super) const QUIET: u64 = 1 << 51;
 
-/// Folds an op of two floats.
+/// Folds an op with two float operands.
 pub(super) fn floats(
     ir: &impl View,
     op: Op,
@@ -49,14 +49,15 @@ pub(super) fn floats(
     let (x, y) = (x?, y?);
     if x.is_nan() || y.is_nan() {
         return match kind {
-            // LLVM 19 folds it to the NaN operand, although the op is defined to give the number.
+            // LLVM 19 folds `maxnumf` to the NaN operand, but its definition gives the other
+            // operand.
             OpKind::ArithMaxnumf => None,
             OpKind::ArithMinnumf => Some(if x.is_nan() { b } else { a }),
-            // The first that is no number, made quiet.
+            // The first NaN, made quiet.
             _ => Some(Float(if x.is_nan() { x } else { y }.to_bits() | QUIET)),
         };
     }
-    // Equal zeros of different signs: the larger is +0.
+    // Zeros of different signs compare equal; +0 is treated as the larger.
     let larger = |x: f64, y: f64| if x > y || (x >= y && x.is_sign_positive()) { x } else { y };
     let smaller = |x: f64, y: f64| if x < y || (x <= y && x.is_sign_negative()) { x } else { y };
     let exact = match kind {
@@ -81,7 +82,7 @@ fn compare_floats(predicate: i128, x: Option<f64>, y: Option<f64>) -> Option<boo
         15 => return Some(true),
         _ => {}
     }
-    // One that is no number decides.
+    // A NaN operand decides: the predicates from 8 on are unordered.
     let is_nan = |it: Option<f64>| it.is_some_and(f64::is_nan);
     if is_nan(x) || is_nan(y) {
         return Some(predicate >= 8);
@@ -100,35 +101,34 @@ fn compare_floats(predicate: i128, x: Option<f64>, y: Option<f64>) -> Option<boo
     })
 }
 
-/// A number in a float type. The operations of the narrower types may be computed in `f64` and
-/// rounded once more, since it has more than twice their digits. `None` for types that are not
-/// followed.
+/// Rounds a number to a float type. Operations of narrower types may be computed in `f64` and then
+/// rounded, because `f64` has more than twice their digits. `None` for unsupported types.
 pub(crate) fn rounded(value: f64, ty: &str) -> Option<f64> {
     is_followed(ty).then(|| rounded_float(value, ty))
 }
 
-/// Returns true if arithmetic in a float type is followed.
+/// Returns true if the analysis computes in a float type.
 fn is_followed(ty: &str) -> bool {
     matches!(ty, "f64" | "f32" | "bf16" | "f16")
 }
 
-/// The bits of a number in a float type.
+/// Returns the bits of a number in the format of a float type.
 pub(super) fn to_bits(value: f64, ty: &str) -> Option<u64> {
     is_followed(ty).then(|| float_bits(value, ty))
 }
 
-/// The number that bits mean in a float type.
+/// Returns the number with the given bits in the format of a float type.
 pub(crate) fn of_bits(bits: u64, ty: &str) -> Option<f64> {
     is_followed(ty).then(|| float_of_bits(bits.into(), ty))
 }
 
-/// An integer as a float, rounded once.
+/// Converts an integer to a float, with a single rounding.
 pub(super) fn to_float(value: i128, ty: &str) -> Option<Constant> {
     let value = match ty {
         "f32" => f64::from(value as f32),
         "f64" => value as f64,
         ty if value.unsigned_abs() <= 1 << 53 => rounded(value as f64, ty)?,
-        // More than the largest of the type by far.
+        // Far above the largest number of the type.
         "f16" => f64::INFINITY.copysign(value as f64),
         _ => return None,
     };

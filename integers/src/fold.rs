@@ -1,5 +1,5 @@
-//! Results of ops with constant operands, as by MLIR's folders (LLVM 19, `ArithOps.cpp`,
-//! `AffineOps.cpp`, `MemRefOps.cpp`): unknown where they give up.
+//! Constant folding as in MLIR (LLVM 19, `ArithOps.cpp`, `AffineOps.cpp`, `MemRefOps.cpp`). A
+//! result is unknown where MLIR does not fold.
 
 use noisy_syntax::{AttrData, Def, Dim, Form, Op, OpKind, Type, TypeData, Value, rounded_float};
 use smallvec::SmallVec;
@@ -12,7 +12,7 @@ use noisy_dataflow::view::View;
 
 use Constant::{Bottom, Float, Int, Unknown};
 
-/// The constant that a result is, by the constants that the operands are.
+/// Folds a result of an op, from the constants of its operands.
 pub fn fold(
     ir: &impl View,
     op: Op,
@@ -29,11 +29,11 @@ pub fn fold(
     }
 }
 
-/// Longer lists of elements are read but not computed with: each op would take the time and the
-/// memory of a list that the text may contain once.
+/// Maximum length of a list that is folded. Longer lists are only read: otherwise every op could
+/// create another list as long as the largest one in the text.
 const MOST_COMPUTED: usize = 256;
 
-/// The result element by element, where the elements of an operand differ: known if it is for each.
+/// Folds a result element by element. `None` if no operand is a list, or if an element is unknown.
 fn each(
     ir: &impl View,
     op: Op,
@@ -54,8 +54,8 @@ fn each(
         let elements: Option<SmallVec<[Constant; 3]>> = operands.iter().map(element).collect();
         let elements = elements?;
         let it = match fold_whole(ir, op, result, &elements) {
-            // Undefined, so any element is right; but if the last element is undefined, MLIR's
-            // folders leave the op alone.
+            // The element is undefined, so any value is correct. But if the last element is
+            // undefined, MLIR does not fold the op.
             Unknown if at + 1 < n => undefined(ir, op, &elements).unwrap_or(Unknown),
             it => it,
         };
@@ -64,7 +64,8 @@ fn each(
     Some(lists.constant(given))
 }
 
-/// The undefined element that remains after a shift by the width or more, or a division by zero.
+/// Returns the value that MLIR's folders give an undefined element: after a shift by the width or
+/// more, or a division by zero.
 fn undefined(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     match (ir.op(op).kind, *operands.first()?) {
         (OpKind::ArithShli | OpKind::ArithShrui, Int(_)) => Some(Int(0)),
@@ -74,7 +75,7 @@ fn undefined(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> 
     }
 }
 
-/// The global that `affine.load` reads.
+/// Returns the global that `affine.load` reads.
 pub fn global(ir: &impl View, load: Op) -> Option<Op> {
     let Def::Result(defining_op, _) = ir.def(operand(ir, load, 0)?) else { return None };
     if ir.op(load).kind != OpKind::AffineLoad || ir.op(defining_op).kind != OpKind::MemrefGetGlobal
@@ -88,8 +89,8 @@ pub fn global(ir: &impl View, load: Op) -> Option<Op> {
     ir.resolve_symbol(defining_op, name).filter(|&it| ir.op(it).kind == OpKind::MemrefGlobal)
 }
 
-/// The result of `affine.load` from a constant global: any element if all are equal, else the one
-/// at constant indices.
+/// Returns the result of an `affine.load` from a constant global. All elements are equal, or the
+/// indices are constant.
 fn loaded(ir: &impl View, op: Op, lists: &mut Lists) -> Option<Constant> {
     let global = global(ir, op)?;
     if matches!(ir.op(global).form, Form::Broken | Form::Opaque) {
@@ -146,7 +147,7 @@ fn select(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
         Bottom => Some(Bottom),
         Int(0) => Some(b),
         Int(_) => Some(a),
-        // A condition per element too: the same either way.
+        // Equal operands: this also covers a vector of conditions.
         _ if a == b => Some(a),
         _ => (a == Bottom || b == Bottom).then_some(Bottom),
     }
@@ -179,7 +180,7 @@ fn arith(ir: &impl View, op: Op, result: usize, operands: &[Constant]) -> Option
     }
 }
 
-/// The constant of the attribute of the op that defines a value.
+/// Returns the constant of a value that an `arith.constant` defines.
 fn defined(ir: &impl View, value: Value) -> Option<Constant> {
     let Def::Result(defining_op, _) = ir.def(value) else { return None };
     let data = ir.op(defining_op);
@@ -189,7 +190,7 @@ fn defined(ir: &impl View, value: Value) -> Option<Constant> {
     Some(Constant::of_attr(ir, ir.attr(defining_op, "value")?, ir.ty(value)))
 }
 
-/// `x & ~x` and `x | ~x`, where `~x` is `x ^ -1`.
+/// Folds `x & ~x` and `x | ~x`, where `~x` is `x ^ -1`.
 fn of_complement(ir: &impl View, op: Op) -> Option<Constant> {
     let it = match ir.op(op).kind {
         OpKind::ArithAndi => Int(0),
@@ -200,7 +201,7 @@ fn of_complement(ir: &impl View, op: Op) -> Option<Constant> {
     (is_complement(ir, a, b) || is_complement(ir, b, a)).then_some(it)
 }
 
-/// `x ^ (x ^ c)` is `c`, in any order.
+/// Folds `x ^ (x ^ c)` to `c`, with operands in any order.
 fn of_twice(ir: &impl View, op: Op) -> Option<Constant> {
     if ir.op(op).kind != OpKind::ArithXori {
         return None;
@@ -254,16 +255,16 @@ fn unary(ir: &impl View, kind: OpKind, a: Constant, from: Type, to: Type) -> Opt
         Float(bits) => {
             let value = f64::from_bits(bits);
             match kind {
-                // Not every type has a negative zero.
+                // Rounding, because some types have no negative zero.
                 OpKind::ArithNegf => {
                     let negated = float(ir, to).map_or(-value, |it| rounded_float(-value, it));
                     Some(Float(negated.to_bits()))
                 }
-                // Extending a NaN makes it quiet.
+                // Extending a signaling NaN changes it.
                 OpKind::ArithExtf => (!value.is_nan() || bits & QUIET != 0).then_some(Float(bits)),
                 OpKind::ArithTruncf => {
                     let to = rounded(value, float(ir, to)?)?;
-                    // Only if nothing is lost; then all ways to round agree.
+                    // Only if the number is exact in the new type; then all rounding modes agree.
                     (to.to_bits() == bits).then_some(Float(bits))
                 }
                 OpKind::ArithFptosi | OpKind::ArithFptoui => {
@@ -292,7 +293,7 @@ fn unary(ir: &impl View, kind: OpKind, a: Constant, from: Type, to: Type) -> Opt
     }
 }
 
-/// Two numbers of a width joined by an op with one result.
+/// Folds an op on two integers of a width.
 #[cfg(test)]
 pub(crate) fn of_two(kind: OpKind, a: i128, b: i128, width: u32) -> Option<i128> {
     integers(kind, 0, Int(a), Int(b), width, false)?.int()
@@ -307,7 +308,7 @@ fn compare(ir: &impl View, op: Op, a: Constant, b: Constant, width: u32) -> Opti
     holds(predicate, a, b, width).map(Constant::bool)
 }
 
-/// Two integers of a width joined; also where one of them is enough.
+/// Folds an op on two integers of a width. One known operand may suffice.
 fn integers(
     kind: OpKind,
     result: usize,
@@ -318,8 +319,8 @@ fn integers(
 ) -> Option<Constant> {
     let fit = |value: i128| Some(Int(sign_extended(value, width)));
     let (least, most) = (i128::MIN >> (128 - width), i128::MAX >> (128 - width));
-    // One operand suffices. Constants are on the right in MLIR's canonical form, but its folders
-    // check both sides of commutative ops.
+    // Rules with one known operand. Constants are on the right in MLIR's canonical form, but its
+    // folders check both operands of commutative ops.
     let one_of = |number: i128| a == Int(number) || b == Int(number);
     let other_than = |number: i128| if a == Int(number) { b } else { a };
     match kind {
@@ -435,7 +436,8 @@ fn affine(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     Some(Int(i128::from(value)))
 }
 
-/// The results of `affine.apply`, `min` and `max`, as far as their inputs are known.
+/// Returns the result of an `affine.apply`, `affine.min` or `affine.max`, if all inputs that its
+/// map uses are known.
 pub fn applied(ir: &impl View, op: Op, input: &dyn Fn(usize) -> Option<i128>) -> Option<i64> {
     let values = ir.interner().affine(ir.attr(op, "map")?)?.evaluate(input)?;
     match ir.op(op).kind {
@@ -445,7 +447,7 @@ pub fn applied(ir: &impl View, op: Op, input: &dyn Fn(usize) -> Option<i128>) ->
     }
 }
 
-/// The size of a dimension that the type of a memref states.
+/// Folds `memref.dim`: the size in the type, or a constant operand of the allocation.
 fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     let index = match operands.get(1)? {
         Bottom => return Some(Bottom),
@@ -454,7 +456,7 @@ fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     match ir.interner().type_data(ir.operand_ty(op, 0)?) {
         TypeData::MemRef { dims: Some(dims), .. } => match dims.get(index)? {
             Dim::Fixed(size) => Some(Int(i128::from(*size))),
-            // The operand of its allocation.
+            // The size operand of the allocation.
             Dim::Dynamic => {
                 let Def::Result(defining_op, _) = ir.def(operand(ir, op, 0)?) else {
                     return None;
@@ -472,8 +474,8 @@ fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     }
 }
 
-/// The offset, sizes and strides in the type of a memref: result 1, then as many as it has
-/// dimensions, twice.
+/// Returns a result of `memref.extract_strided_metadata`, from the type of the memref. Result 1 is
+/// the offset; then come the sizes and the strides.
 fn layout(ir: &impl View, op: Op, result: usize) -> Option<Constant> {
     let TypeData::MemRef { dims: Some(dims), .. } = ir.interner().type_data(ir.operand_ty(op, 0)?)
     else {

@@ -1,6 +1,6 @@
-//! The bounds of a result from those of the operands. Each rule gives the bounds of MLIR 19's
-//! `InferIntRangeCommon` or tighter ones. All arithmetic is done in 128 bits, where 64-bit
-//! operations other than an unsigned product do not overflow.
+//! Inference of the bounds of a result from the bounds of the operands. Each rule gives the bounds
+//! of MLIR 19's `InferIntRangeCommon` or tighter ones. All arithmetic uses 128 bits, in which
+//! 64-bit operations other than an unsigned product do not overflow.
 
 use noisy_syntax::{AttrData, Op, OpKind, Value};
 use smallvec::SmallVec;
@@ -11,8 +11,8 @@ use super::range::{self, Bounds, Range};
 use noisy_dataflow::flow;
 use noisy_dataflow::view::View;
 
-/// The bounds of a result; `None` if they are unknown, also for constants, which another analysis
-/// computes.
+/// Returns the bounds of a result. `None` if they are unknown, and for constants, which another
+/// analysis computes.
 pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -> Option<Bounds> {
     let data = ir.op(op);
     let width = range::width(ir, *data.results.get(result)?)?;
@@ -174,7 +174,7 @@ fn binary(kind: OpKind, a: Bounds, b: Bounds, flags: Flags) -> Option<Bounds> {
     }
 }
 
-/// The bounds of the second result of an extended operation, if it is a carry bit that is known.
+/// Returns the bounds of the second result of an extended operation, if it is a known carry bit.
 fn carry(kind: OpKind, a: Bounds, b: Bounds) -> Option<Bounds> {
     let most = Bounds::full(a.width).umax;
     let (least, greatest) = match kind {
@@ -188,8 +188,8 @@ fn carry(kind: OpKind, a: Bounds, b: Bounds) -> Option<Bounds> {
     (least == greatest).then(|| Bounds::one(1, -i64::from(least)))
 }
 
-/// The bounds of unsigned numbers from `low` to `high`, which wrap at `width` bits. With
-/// `is_wrap_free` they are known not to wrap, and are clamped to the type's bounds.
+/// Returns the bounds of unsigned numbers from `low` to `high`, which wrap at `width` bits. If
+/// `is_wrap_free`, they do not wrap, and are clamped to the bounds of the type.
 fn unsigned(width: u32, (low, high): (i128, i128), is_wrap_free: bool) -> Bounds {
     let size = 1_i128 << width;
     let (low, high) = if is_wrap_free {
@@ -202,7 +202,7 @@ fn unsigned(width: u32, (low, high): (i128, i128), is_wrap_free: bool) -> Bounds
     Bounds::unsigned(width, low as u64, high as u64)
 }
 
-/// As [`unsigned`], for signed numbers.
+/// Like [`unsigned`], for signed numbers.
 fn signed(width: u32, (low, high): (i128, i128), is_wrap_free: bool) -> Bounds {
     let (size, half) = (1_i128 << width, 1_i128 << (width - 1));
     let (low, high) = if is_wrap_free {
@@ -215,8 +215,8 @@ fn signed(width: u32, (low, high): (i128, i128), is_wrap_free: bool) -> Bounds {
     Bounds::signed(width, low as i64, high as i64)
 }
 
-/// The least and the greatest result of a function at the corners; `None` if it has no result at
-/// one of them.
+/// Returns the least and the greatest result of a function at the corners of a rectangle. `None` if
+/// it has no result at a corner.
 fn corners(
     a: &[i128],
     b: &[i128],
@@ -231,15 +231,16 @@ fn corners(
     Some((*all.iter().min()?, *all.iter().max()?))
 }
 
-/// The least and the greatest amount of a shift, if all amounts are less than the width.
+/// Returns the least and the greatest amount of a shift, if all amounts are less than the width.
 fn shifts(by: Bounds) -> Option<[i128; 2]> {
     (by.umax < u64::from(by.width)).then(|| [i128::from(by.umin), i128::from(by.umax)])
 }
 
-/// The bounds of the remainder of a division; neither the dividend nor the divisor is negative.
+/// Returns the bounds of the remainder of a division. Neither the dividend nor the divisor is
+/// negative.
 fn remainder(of: (i128, i128), by: (i128, i128)) -> Option<(i128, i128)> {
     if by.0 == 0 {
-        // Less than a divisor that is not zero, and not more than the dividend.
+        // The remainder is less than the divisor, if that is not zero, and at most the dividend.
         return Some((0, if by.1 == 0 { of.1 } else { of.1.min(by.1 - 1) }));
     }
     if of.1 < by.0 {
@@ -251,11 +252,11 @@ fn remainder(of: (i128, i128), by: (i128, i128)) -> Option<(i128, i128)> {
     Some((0, of.1.min(by.1 - 1)))
 }
 
-/// The bounds of a bitwise operation, from the known bits of its operands: those above the first
-/// bit in which the bounds differ.
+/// Returns the bounds of a bitwise operation, from the known bits of its operands. The bits above
+/// the first bit in which the bounds differ are known.
 fn bits(kind: OpKind, a: Bounds, b: Bounds) -> Bounds {
     let full = Bounds::full(a.width).umax;
-    // The bits that are known to be zero, and those that are known to be one.
+    // The mask of known zeros, and the mask of known ones.
     let known = |it: Bounds| {
         let differ = it.umin ^ it.umax;
         let unknown = if differ == 0 { 0 } else { u64::MAX >> differ.leading_zeros() };
@@ -276,7 +277,7 @@ fn bits(kind: OpKind, a: Bounds, b: Bounds) -> Bounds {
     Bounds::unsigned(a.width, low, high)
 }
 
-/// The bounds of the low bits of a number.
+/// Returns the bounds of the low bits of a number.
 fn truncated(a: Bounds, width: u32) -> Bounds {
     let u = unsigned(width, (i128::from(a.umin), i128::from(a.umax)), false);
     let s = signed(width, (i128::from(a.smin), i128::from(a.smax)), false);
@@ -292,7 +293,7 @@ fn select(width: u32, operands: &[Range]) -> Option<Bounds> {
     }
 }
 
-/// The result of `arith.cmpi`, if it is the same for all numbers within the bounds.
+/// Returns the result of `arith.cmpi`, if it is the same for all numbers within the bounds.
 fn compare(predicate: i128, a: Bounds, b: Bounds, is_same: bool) -> Option<bool> {
     if is_same {
         return Some(holds_of_equal(predicate));
@@ -330,7 +331,8 @@ fn compare(predicate: i128, a: Bounds, b: Bounds, is_same: bool) -> Option<bool>
     }
 }
 
-/// The bounds of the argument with number `index` of a loop's region, if the loop counts it up.
+/// Returns the bounds of the argument with number `index` of a loop's region, if it is an induction
+/// variable.
 pub(super) fn induction(
     ir: &impl View,
     op: Op,
@@ -347,7 +349,7 @@ pub(super) fn induction(
         }
         OpKind::ScfParallel => {
             let n_own = data.operands.len().checked_sub(data.results.len())?;
-            // If an operand is missing, it is not clear which operands belong together.
+            // If an operand is missing, bounds and steps cannot be told apart.
             let n = (n_own % 3 == 0 && index < n_own / 3).then_some(n_own / 3)?;
             (operand(index)?, operand(n + index)?, operand(2 * n + index)?)
         }
@@ -392,7 +394,7 @@ mod tests {
         OpKind::ArithMinui,
     ];
 
-    /// All bounds of 3-bit integers that a signed range or an unsigned range determines.
+    /// Returns all bounds of 3-bit integers that a signed range or an unsigned range determines.
     fn sample() -> Vec<Bounds> {
         let mut out = Vec::new();
         for low in -4_i64..4 {
@@ -482,7 +484,8 @@ mod tests {
         for kind in KINDS {
             for &a in &sample {
                 for &wider in &sample {
-                    // A division by zero has no result, so for zero alone the bounds are wider.
+                    // A division by zero has no result, so the bounds for a divisor of exactly zero
+                    // are wider.
                     let is_zero = |it: Bounds| it.single() == Some(0);
                     if a.joined(wider) != wider || (is_zero(a) && !is_zero(wider)) {
                         continue;
@@ -532,14 +535,13 @@ mod tests {
                     }
                     match found {
                         Some(is) => assert!(!seen[usize::from(!is)], "{predicate} {a} {b}"),
-                        // Not decided where all members agree: an imprecision.
+                        // All members agree, but the comparison is undecided: an imprecision.
                         None => n_undecided += usize::from(seen[0] != seen[1]),
                     }
                 }
             }
         }
-        // Only the signed and the unsigned bounds together decide these: 144 of 10 predicates and
-        // all pairs.
+        // These 144 cases need the signed and the unsigned bounds together.
         assert!(n_undecided <= 144, "{n_undecided}");
     }
 }

@@ -1,7 +1,7 @@
-//! Facts on integers, conditions and reachability: the analyses of constants and of ranges, and the
-//! questions about them.
+//! Facts about integers, conditions and reachability: the analyses of constants and of ranges, and
+//! queries for their facts.
 //!
-//! *Law.* After any edits the facts equal those from scratch. *Cost.* Every question is a look-up,
+//! *Law.* After any edits the facts equal those from scratch. *Cost.* Each query is a look-up in
 //! O(1), unless stated otherwise.
 
 pub mod compare;
@@ -23,7 +23,8 @@ use self::ranges::Ranges;
 use noisy_dataflow::flow::{self, Flow, Interval, Trips};
 use noisy_dataflow::sparse::{Base, Input, Moved, Sparse, VisitRecorder};
 
-/// Elements of constants that edits may leave behind before constants are solved from scratch.
+/// Number of stale elements of constants that edits may leave behind. With more, constants are
+/// solved from scratch.
 const MOST_ELEMENTS: usize = 1 << 18;
 
 /// The constants and the ranges of a program.
@@ -44,7 +45,8 @@ impl Integers {
         Self::of(constants, ranges)
     }
 
-    /// Solves both analyses from scratch for some programs, one after the other for all.
+    /// Solves both analyses from scratch for several programs: first the constants of all programs,
+    /// then the ranges of all.
     pub fn all<'a>(irs: impl Iterator<Item = &'a Ir> + Clone) -> Vec<Self> {
         let constants: Vec<ConstantFacts> = irs.clone().map(Self::solve_constants).collect();
         let ranges = irs.zip(&constants);
@@ -66,8 +68,8 @@ impl Integers {
         Self { constants, n_elements, ranges, moved: Moved::All }
     }
 
-    /// Solves both for one op that is isolated from above, by itself ([`Sparse::of_op`]): its
-    /// arguments and the results of calls are unknown.
+    /// Solves both analyses for a single op that is isolated from above ([`Sparse::of_op`]). The
+    /// arguments of its region and the results of calls are unknown.
     pub fn of_op(ir: &Ir, op: Op) -> Self {
         let constants = Sparse::of_op(&Input { ir, base: &() }, Constants::local(), op);
         let constants = ConstantFacts(constants);
@@ -75,7 +77,7 @@ impl Integers {
         Self::of(constants, ranges)
     }
 
-    /// Solves both analyses from scratch, with visitors.
+    /// Solves both analyses from scratch and records each visit of an op.
     pub fn visited_by<C, R>(ir: &Ir, constants: C, ranges: R) -> (C, R)
     where
         C: VisitRecorder<Constant>,
@@ -88,13 +90,13 @@ impl Integers {
         (first, second)
     }
 
-    /// Takes in an edit.
+    /// Updates the facts after an edit.
     pub fn update(&mut self, ir: &Ir, delta: &Delta) {
         let nothing = Moved::These(Vec::new());
         let input = Input { ir, base: &() };
         let lists = &mut self.constants.0.analysis.lists;
         if lists.n_elements() > 2 * self.n_elements + MOST_ELEMENTS {
-            // Most belong to constants that are gone.
+            // Most elements are of constants that are no longer in the program.
             lists.clear();
             self.constants.0.solve(&input);
             self.n_elements = self.constants.0.analysis.lists.n_elements();
@@ -110,76 +112,79 @@ impl Integers {
         &self.constants
     }
 
-    /// The values whose constant (of up to 128 bits) or range the last update changed.
+    /// Returns the values with a constant (of up to 128 bits) or a range that the last update
+    /// changed.
     pub fn moved(&self) -> &Moved {
         &self.moved
     }
 
-    /// The ops at which the work of either analysis ran out, some perhaps twice; see
-    /// [`Sparse::undecided`].
+    /// Returns the ops at which either analysis exhausted its budget of visits; see
+    /// [`Sparse::undecided`]. An op may occur twice.
     pub fn undecided(&self) -> impl Iterator<Item = Op> {
         self.constants.0.undecided().chain(self.ranges.undecided())
     }
 
-    /// Number of ops that the last update visited, over both analyses.
+    /// Returns the number of ops that the last update visited, in both analyses together.
     pub fn n_visits(&self) -> usize {
         self.constants.0.n_visits() + self.ranges.n_visits()
     }
 
-    /// The constant of a value: an integer, a float, another attribute; `Unknown`, or `Bottom` if
-    /// the value is never reached.
+    /// Returns the constant of a value. If the constant is unknown, a range of one number
+    /// determines it.
     pub fn constant(&self, ir: &Ir, value: Value) -> Constant {
         self.known(&ir.interner, ir.value(value).ty, value)
     }
 
-    /// The elements of a constant that has some that differ, in order.
+    /// Returns the elements of a [`Constant::Elements`], in order; `None` for other constants.
     pub fn elements(&self, constant: Constant) -> Option<&[Constant]> {
         self.constants.0.analysis.lists.of(constant)
     }
 
-    /// The range of an integer; bottom for values that are no integer of at most 64 bits or never
-    /// reached.
+    /// Returns the range of an integer. Bottom for values of other types, for integers of more than
+    /// 64 bits, and for unreachable values.
     pub fn range(&self, value: Value) -> Range {
         self.ranges.fact(value).copied().unwrap_or_default()
     }
 
-    /// As [`Integers::range`], as bounds; `None` for values that are no integer of at most 64 bits
-    /// or never reached.
+    /// Returns the range of an integer, as bounds. `None` where [`Integers::range`] is bottom.
     pub fn bounds(&self, ir: &Ir, value: Value) -> Option<Bounds> {
         self.range(value).bounds(range::width(ir, value)?)
     }
 
-    /// Returns true if a block can be reached.
+    /// Returns true if a block is reachable.
     pub fn is_block_live(&self, block: Block) -> bool {
         self.ranges.is_block_live(block)
     }
 
-    /// Returns true if an op can be reached. In O(log n).
+    /// Returns true if an op is reachable. In O(log n).
     pub fn is_live(&self, ir: &Ir, op: Op) -> bool {
         self.ranges.is_live(ir, op)
     }
 
-    /// Returns true if control may go from a branch to its successor number `index`, from a choice
-    /// into its region number `index`, or from an `scf.condition` out of the loop (0) or around
-    /// (1), if it can be reached at all.
+    /// Returns true if control may flow from a branch to the successor with number `index`, from a
+    /// conditional op such as `scf.if` into the region with number `index`, or from an
+    /// `scf.condition` out of the loop (0) or to the next iteration (1). Assumes that the op is
+    /// reachable.
     pub fn may_take(&self, ir: &Ir, op: Op, index: usize) -> bool {
         let Some(at) = flow::decider(ir, op) else { return true };
         let decider = ir.op(op).operands[at].value;
         flow::may_take(ir, op, index, decider.map_or(Interval::Any, |it| self.interval(ir, it)))
     }
 
-    /// Returns true if control may go from a branch to its successor number `index`. In O(log n).
+    /// Returns true if control may flow from a branch to the successor with number `index`. In
+    /// O(log n).
     pub fn is_edge_live(&self, ir: &Ir, branch: Op, index: usize) -> bool {
         self.is_live(ir, branch) && self.may_take(ir, branch, index)
     }
 
-    /// The constant that decides where control goes from a branch or choice, if there is one.
+    /// Returns the condition of a branch or a conditional op such as `scf.if`, if it is constant.
     pub fn decision(&self, ir: &Ir, op: Op) -> Option<i128> {
         let value = ir.op(op).operands.get(flow::decider(ir, op)?)?.value?;
         self.constant(ir, value).int()
     }
 
-    /// The trip count of a loop; [`Trips::ANY`] for ops that are no counted loop.
+    /// Returns the bounds of the trip count of a loop; [`Trips::ANY`] for ops that are not counted
+    /// loops.
     pub fn trips(&self, ir: &Ir, op: Op) -> Trips {
         if !matches!(Flow::of(ir, op), Flow::For { .. } | Flow::Parallel { .. }) {
             return Trips::ANY;
@@ -187,17 +192,17 @@ impl Integers {
         flow::trips(ir, op, &|at| self.interval(ir, ir.op(op).operands.get(at)?.value?).bounds())
     }
 
-    /// The number of times a loop runs its region, if it is always the same.
+    /// Returns the trip count of a loop, if it is always the same.
     pub fn trip_count(&self, ir: &Ir, op: Op) -> Option<u64> {
         self.trips(ir, op).count()
     }
 
-    /// The signed range of an integer.
+    /// Returns the signed range of an integer.
     pub(crate) fn interval(&self, ir: &Ir, value: Value) -> Interval {
         Base::interval(self, &ir.interner, ir.value(value).ty, value)
     }
 
-    /// Returns true if constants of the type of a value are followed.
+    /// Returns true if the analysis tracks constants of the type of a value.
     pub fn is_followed(ir: &Ir, value: Value) -> bool {
         constant::width(ir, ir.value(value).ty).is_some()
             || constant::float(ir, ir.value(value).ty).is_some()

@@ -1,12 +1,12 @@
-//! Integer ranges: bounds of a value, as an unsigned and as a signed number, for integers of at
-//! most 64 bits and `index`, and for every element of shapes of them.
+//! Integer ranges: the bounds of a value read as an unsigned and as a signed number. They cover
+//! integers of at most 64 bits, `index`, and the elements of vectors and tensors of these types.
 //!
-//! Both readings are kept because each knows more in some cases: `[250, 255]` of eight bits is
-//! `[-6, -1]`, but `[0, 255]` leaves the sign open. They are brought into agreement after every
-//! operation (`Bounds::agreed`).
+//! Both readings are kept because each is tighter in some cases: with eight bits, the unsigned
+//! `[100, 200]` and the signed `[-6, 3]` are full ranges in the other reading. After every
+//! operation, each reading tightens the other (`Bounds::agreed`).
 //!
-//! The chains of this lattice are long. In a cycle, a bound that still moves after a few iterations
-//! goes to the end of its type, each of the four by itself.
+//! The lattice has long chains. Widening sets a bound that still changes after a few iterations to
+//! the bound of the type, each of the four bounds separately.
 
 use std::fmt;
 
@@ -18,23 +18,23 @@ use noisy_dataflow::lattice::{Changed, Lattice};
 use noisy_dataflow::sparse::Domain;
 use noisy_dataflow::view::{Types, View};
 
-/// The bounds of an integer, each included.
+/// The inclusive bounds of an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Bits, 1 to 64.
+    /// Number of bits, 1 to 64.
     pub width: u32,
-    /// The least, read as unsigned.
+    /// The least value, read as unsigned.
     pub umin: u64,
-    /// The greatest, read as unsigned.
+    /// The greatest value, read as unsigned.
     pub umax: u64,
-    /// The least, read as signed.
+    /// The least value, read as signed.
     pub smin: i64,
-    /// The greatest, read as signed.
+    /// The greatest value, read as signed.
     pub smax: i64,
 }
 
 impl Bounds {
-    /// Everything that fits into a width.
+    /// Returns the bounds of all integers of a width.
     pub fn full(width: u32) -> Self {
         let unused = 64 - width;
         Self {
@@ -46,33 +46,34 @@ impl Bounds {
         }
     }
 
-    /// One number.
+    /// Returns the bounds of a single number.
     pub fn one(width: u32, value: i64) -> Self {
         let unsigned = value.cast_unsigned() & Self::full(width).umax;
         Self { width, umin: unsigned, umax: unsigned, smin: value, smax: value }
     }
 
-    /// Between two unsigned numbers that fit into the width.
+    /// Returns the bounds from `umin` to `umax`, which fit into the width.
     pub fn unsigned(width: u32, umin: u64, umax: u64) -> Self {
         Self { umin, umax, ..Self::full(width) }.agreed()
     }
 
-    /// Between two signed numbers that fit into the width.
+    /// Returns the bounds from `smin` to `smax`, which fit into the width.
     pub fn signed(width: u32, smin: i64, smax: i64) -> Self {
         Self { smin, smax, ..Self::full(width) }.agreed()
     }
 
-    /// The number, if there is only one.
+    /// Returns the number, if the bounds contain only one.
     pub(crate) fn single(self) -> Option<i64> {
         (self.smin == self.smax).then_some(self.smin)
     }
 
-    /// Returns true if the bounds are those of the type.
+    /// Returns true if the bounds exclude no integer of the width.
     pub fn is_full(self) -> bool {
         self == Self::full(self.width)
     }
 
-    /// The intersection; if it is empty, the code is unreachable and the first is returned.
+    /// Returns the intersection. An empty intersection occurs only in unreachable code; then `self`
+    /// is returned.
     #[must_use]
     pub fn met(self, other: Self) -> Self {
         let met = Self {
@@ -85,7 +86,7 @@ impl Bounds {
         if met.umin > met.umax || met.smin > met.smax { self } else { met.agreed() }
     }
 
-    /// The least bounds around both.
+    /// Returns the smallest bounds that contain both.
     #[must_use]
     pub(crate) fn joined(self, other: Self) -> Self {
         Self {
@@ -97,14 +98,14 @@ impl Bounds {
         }
     }
 
-    /// The same numbers, each reading tightened by the other.
+    /// Tightens each reading by the other. The bounds contain the same numbers.
     #[must_use]
     pub(crate) fn agreed(self) -> Self {
         let mut it = self;
         let unused = 64 - it.width;
         let signed = |bits: u64| (bits << unused).cast_signed() >> unused;
         let unsigned = |value: i64| value.cast_unsigned() << unused >> unused;
-        // If the sign is known, both readings are in the same order.
+        // If the sign is known, both readings have the same order.
         for _ in 0..2 {
             let half = 1_u64 << (it.width - 1);
             if it.umax < half || it.umin >= half {
@@ -121,8 +122,8 @@ impl Bounds {
 }
 
 impl fmt::Display for Bounds {
-    /// `5`; `[-6, 3]`; `[0, 250]u` if only the unsigned reading is informative; both if neither is
-    /// complete.
+    /// Writes `5` for a single number, `[-6, 3]` for signed bounds, `[0, 250]u` if the unsigned
+    /// bounds determine the signed ones, or both if neither determines the other.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(it) = self.single() {
             return write!(f, "{it}");
@@ -138,20 +139,20 @@ impl fmt::Display for Bounds {
     }
 }
 
-/// The range of a value.
+/// The range of a value: the lattice of the analysis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Range {
-    /// Nothing reaches it, or it is no integer.
+    /// No execution reaches the value, or it is not an integer.
     #[default]
     Bottom,
-    /// Within bounds, which are not those of the type.
+    /// Within bounds that are tighter than the type.
     Within(Bounds),
-    /// Anything that fits into its type.
+    /// Any number of the type.
     Unknown,
 }
 
 impl Range {
-    /// The bounds, for a type of this width.
+    /// Returns the bounds, for a type of `width` bits.
     pub fn bounds(self, width: u32) -> Option<Bounds> {
         match self {
             Range::Bottom => None,
@@ -160,7 +161,7 @@ impl Range {
         }
     }
 
-    /// The signed range of the integer of a value of a type.
+    /// Returns the signed interval, for a value of type `ty`.
     pub(crate) fn interval(self, types: &impl Types, ty: Type) -> Interval {
         let Some(width) = type_width(types, ty) else { return Interval::Any };
         self.bounds(width).map_or(Interval::Empty, |it| Interval::Within {
@@ -169,7 +170,7 @@ impl Range {
         })
     }
 
-    /// The number, if there is only one.
+    /// Returns the number, if the range contains only one.
     pub(crate) fn single(self) -> Option<i64> {
         match self {
             Range::Within(it) => it.single(),
@@ -230,7 +231,7 @@ impl Lattice for Range {
 }
 
 impl Range {
-    /// Describes a range that is more than its type says: `= 7`, `in [0, 7]`.
+    /// Describes a range that is tighter than its type: `= 7`, `in [0, 7]`.
     pub fn in_words(self) -> Option<String> {
         let Range::Within(it) = self else { return None };
         Some(match it.single() {
@@ -241,7 +242,7 @@ impl Range {
 }
 
 impl fmt::Display for Range {
-    /// As [`Bounds`], `unknown`, or `unreached`.
+    /// Writes the [`Bounds`], `unknown` or `unreached`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Range::Bottom => f.write_str("unreached"),
@@ -251,12 +252,12 @@ impl fmt::Display for Range {
     }
 }
 
-/// The width of an integer whose range is followed.
+/// Returns the width of a value, if the analysis tracks its range.
 pub(crate) fn width(ir: &impl View, value: Value) -> Option<u32> {
     type_width(ir, ir.ty(value))
 }
 
-/// As [`width`], of a type.
+/// Returns the width of a type, if the analysis tracks ranges of its values.
 pub(crate) fn type_width(types: &impl Types, ty: Type) -> Option<u32> {
     constant::width(types, ty).filter(|&it| it <= 64)
 }

@@ -1,5 +1,5 @@
-//! The analysis of ranges: bounds of integers through blocks, loops and branches, on top of the
-//! constants.
+//! The analysis of ranges: bounds of integers through blocks, loops and branches. It builds on the
+//! analysis of constants.
 //!
 //! Results of ops follow MLIR's `InferIntRangeCommon` (LLVM 19) or are tighter (`infer.rs`); the
 //! lattice is in `range.rs`.
@@ -14,7 +14,7 @@ use noisy_dataflow::flow::Interval;
 use noisy_dataflow::sparse::{AnalysisContext, SparseForward};
 use noisy_dataflow::view::View;
 
-/// The analysis. It reads the constants and keeps nothing besides the facts.
+/// The range analysis. It has no state of its own.
 #[derive(Debug, Default)]
 pub struct Ranges;
 

@@ -1,5 +1,5 @@
-//! Measures the time of the dependences of the functions of a file: `dependences FILE...` prints
-//! the least of many runs.
+//! Measures the time of the dependence analysis for each function of the files: `dependences
+//! FILE...`. It prints the shortest of many runs.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,15 +1,16 @@
-//! The parts of a function that matter to dependences: loops, guards, loads and stores.
+//! The parts of a function that determine dependences: loops, guards, loads and stores.
 //!
-//! *Scopes* form a tree: a loop, a guard, or an unknown region. Each has the constraints under
-//! which its inside runs, a union of conjunctions over the variables of the loops around it. The
-//! variable of an unknown loop may take any value, in growing order; its consequences are then a
-//! bound and not exact (`is_exact`).
+//! *Scopes* form a tree. A scope is a loop, a guard, or a region whose execution is unknown. Each
+//! scope has the constraints under which its body runs: a union of conjunctions over the variables
+//! of the enclosing loops. The variable of an unknown loop may take any values, in increasing
+//! order. Results that depend on it are over-approximations, not exact (`is_exact`).
 //!
-//! *Values* of indices are affine forms of induction variables, of symbols (the same in all
-//! iterations), and of locals (the same in each iteration of the loops around their definition). A
-//! value without a known form that is defined under k loops is a local of depth k.
+//! *Index values* are affine forms over induction variables, symbols and locals. A symbol has the
+//! same value in all iterations. A local has one value per iteration of the loops around its
+//! definition. A value without a known form that is defined in k nested loops is a local of depth
+//! k.
 //!
-//! *Cost.* One walk over the function; recursion only into regions.
+//! *Cost.* One walk over the function. Recursion only into regions.
 
 mod scopes;
 mod walk;
@@ -28,20 +29,19 @@ pub struct Constraint {
     pub is_equality: bool,
 }
 
-/// A loop.
+/// One loop: one dimension of iterations.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// The op. An `affine.parallel` has several loops.
+    /// The loop op. An `affine.parallel` has one loop per variable.
     pub op: Op,
-    /// The index among the loops of the op.
+    /// The index of this loop among those of the op.
     pub index: u32,
     pub iv: Option<Value>,
-    /// The number of loops around it, itself included.
+    /// Number of enclosing loops, including this one.
     pub depth: u32,
-    /// The lower bounds, of which the greatest counts; `None` if they are not affine.
+    /// The lower bounds; the loop starts at the greatest. `None` if they are not affine.
     pub lower: Option<Vec<Form>>,
-    /// The upper bounds, of which the least counts: the first value that is not taken. `None` if
-    /// they are not affine.
+    /// The exclusive upper bounds; the loop ends at the least. `None` if they are not affine.
     pub upper: Option<Vec<Form>>,
     /// The step, if it is known.
     pub step: Option<i128>,
@@ -50,27 +50,28 @@ pub struct Loop {
 /// The kind of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScopeKind {
-    /// A loop of the body.
+    /// A loop: an index into [`Body::loops`].
     Loop(u32),
     /// A region that runs under constraints.
     Guard,
-    /// One of the regions of an op of which an unknown one runs.
+    /// The region with this index of an op that runs one of its regions, such as `scf.if`. The
+    /// condition is unknown.
     Choice(u32),
 }
 
-/// A region under constraints.
+/// A region with the constraints under which it runs.
 #[derive(Clone, Debug)]
 pub struct Scope {
     /// The enclosing scope.
     pub parent: Option<u32>,
-    /// The op.
+    /// The op that has the region.
     pub op: Op,
     pub kind: ScopeKind,
-    /// The nesting depth of scopes.
+    /// Number of enclosing scopes.
     pub depth: u32,
-    /// The constraints under which its inside runs: a union of conjunctions.
+    /// The constraints under which the region runs: a union of conjunctions.
     pub when: Vec<Vec<Constraint>>,
-    /// True if the constraints are exact.
+    /// True if the constraints are exact; false if they admit more iterations than run.
     pub is_exact: bool,
 }
 
@@ -89,14 +90,14 @@ pub struct Access {
     pub element: Result<Vec<Form>, Why>,
 }
 
-/// The reason why an access or a pair of accesses is unknown.
+/// The reason why the analysis of an access or of a pair of accesses failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Why {
     /// An index is not affine.
     NotAffine,
-    /// The access reads or writes several elements at once.
+    /// The access reads or writes several elements at once (a vector).
     Vector,
-    /// The access reads and writes at once.
+    /// The access atomically reads and writes.
     Atomic,
     /// An enclosing loop has a step that is not positive.
     Step,
@@ -107,7 +108,7 @@ pub enum Why {
 }
 
 impl Why {
-    /// Returns a text.
+    /// Returns a description for messages.
     pub fn text(self) -> &'static str {
         match self {
             Why::NotAffine => "an index is not affine",
@@ -120,7 +121,8 @@ impl Why {
     }
 }
 
-/// The results and uses of an op and all ops in it, in program order.
+/// Returns the results and the operands of an op and of all ops in its regions. The operands are in
+/// program order.
 pub fn results_and_operands(ir: &Ir, root: Op) -> (FxHashSet<Value>, Vec<Value>) {
     let (mut results, mut operands) = (FxHashSet::default(), Vec::new());
     let mut look = |op: Op| {
@@ -134,32 +136,32 @@ pub fn results_and_operands(ir: &Ir, root: Op) -> (FxHashSet<Value>, Vec<Value>)
     (results, operands)
 }
 
-/// A function as loops and accesses.
+/// The loops and accesses of a function or of a nest.
 #[derive(Debug)]
 pub struct Body {
-    /// The scopes, each after its enclosing one.
+    /// The scopes, each after its parent.
     pub scopes: Vec<Scope>,
     /// The loops, in program order.
     pub loops: Vec<Loop>,
     /// Loads and stores of single elements, in program order.
     pub accesses: Vec<Access>,
-    /// Other ops with effects, with their scopes.
+    /// Other ops with memory effects, each with its scope.
     pub effects: Vec<(Op, Option<u32>)>,
     pub quotients: Quotients,
-    /// Returns the number of outer loops that must be in the same iteration for a value to be the
-    /// same.
+    /// See [`Self::depth_of`].
     depths: FxHashMap<Value, u32>,
     forms: FxHashMap<Value, Form>,
 }
 
-/// Maximum number of alternatives of a scope.
+/// Maximum number of conjunctions in the constraints of a scope.
 const MAX_PIECES: usize = 64;
 
-/// Longest chain of `affine.apply` before a nest that is followed; longer ones are symbols.
+/// Maximum length of a chain of `affine.apply` outside a nest. The rest of a longer chain is a
+/// symbol.
 const MAX_OUTER: usize = 64;
 
 impl Body {
-    /// Reads a function or any op with regions. Its operands and arguments are symbols.
+    /// Reads a function or another op with regions. The arguments of its entry blocks are symbols.
     pub fn new(ir: &Ir, function: Op) -> Self {
         let mut out = Self::empty();
         for &(_, region) in &ir.op(function).regions {
@@ -168,8 +170,8 @@ impl Body {
         out
     }
 
-    /// Reads a loop with everything in it. Values from outside are symbols, except constants and
-    /// `affine.apply`.
+    /// Reads a loop and its region. Values from outside are symbols, except constants and results
+    /// of `affine.apply`.
     pub fn of_nest(ir: &Ir, root: Op) -> Self {
         let mut out = Self::empty();
         let (inside, used) = results_and_operands(ir, root);
@@ -195,6 +197,11 @@ impl Body {
         }
     }
 
+    /// Returns the scope of the body of a loop.
+    pub fn scope_of_loop(&self, loop_: u32) -> Option<u32> {
+        self.scopes.iter().position(|it| it.kind == ScopeKind::Loop(loop_)).map(|it| it as u32)
+    }
+
     /// Returns the loops around a scope, outermost first.
     pub fn loops_around(&self, scope: Option<u32>) -> Vec<u32> {
         let mut out: Vec<u32> = self
@@ -213,12 +220,12 @@ impl Body {
         std::iter::successors(scope, |&it| self.scopes[it as usize].parent)
     }
 
-    /// Returns the index of the loop of an op, the first one if it has several.
+    /// Returns the index of the loop of an op; the outermost one if the op has several.
     pub fn loop_of(&self, op: Op) -> Option<u32> {
         self.loops.iter().position(|it| it.op == op).map(|it| it as u32)
     }
 
-    /// Returns an op in a loop with unknown effects.
+    /// Returns an op with unknown memory effects inside a loop, if there is one.
     pub fn effect_in(&self, loop_: u32) -> Option<Op> {
         let is_inside = |scope: Option<u32>| {
             let mut around = self.scopes_around(scope);
@@ -228,18 +235,18 @@ impl Body {
     }
 
     /// Returns the number of outer loops that must be in the same iteration for a value to be the
-    /// same.
+    /// same: 0 for a symbol, the depth for a local.
     pub fn depth_of(&self, value: Value) -> u32 {
         self.depths.get(&value).copied().unwrap_or(0)
     }
 
-    /// Returns the constraints under which the inside of a scope runs, a union of conjunctions, or
-    /// an error if there are too many.
+    /// Returns the constraints under which the body of a scope runs, including those of all
+    /// enclosing scopes, as a union of conjunctions. `None` if there are too many.
     pub fn pieces(&self, scope: Option<u32>) -> Option<Vec<Vec<&Constraint>>> {
         self.pieces_without(scope, None)
     }
 
-    /// Returns the constraints without those of a loop.
+    /// Returns the same as [`Self::pieces`], without the constraints of one loop.
     pub(crate) fn pieces_without(
         &self,
         scope: Option<u32>,

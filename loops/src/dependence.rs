@@ -1,25 +1,24 @@
-//! Dependences: pairs of instances of accesses that touch the same element, one after the other.
+//! Dependences: pairs of instances of accesses, one after the other, that access the same element.
 //!
-//! *Question.* Take accesses s and t under n common loops, with the iterations of s and of t as
-//! variables, and the points at which both run with equal elements. With d = iteration of t -
-//! iteration of s over the common loops, the dependence from s to t *carried by level k* is the set
-//! of points with `d_1 = .. = d_(k-1) = 0` and `d_k >= 1`. The one that is *independent of
-//! all loops* (level n + 1) has d = 0, if s comes before t. From t to s it is the same with
-//! `d_k <= -1` and negated distances. So each unordered pair is one relation, prepared once, with
-//! at most 2 n + 1 questions.
+//! *Queries.* Consider two accesses s and t in n common loops. The variables are the iterations of
+//! s and of t, the points are those at which both run and access the same element. Let d be the
+//! iteration of t minus the iteration of s in the common loops. The dependence from s to t *carried
+//! by level k* is the set of points with `d_1 = .. = d_(k-1) = 0` and `d_k >= 1`. The dependence
+//! that is *independent of all loops* (level n + 1) has d = 0, if s precedes t. The dependence from
+//! t to s has `d_k <= -1` and negated distances. So each unordered pair is one relation, which is
+//! prepared once and answers at most 2 n + 1 queries.
 //!
-//! *Law.* Existence and distances are those of the integer points, whatever their size. Symbols are
-//! any integers, and subscripts may leave the shape. If a loop or a guard is unknown, the points
-//! are a superset, and the dependence is marked (`is_exact`). Loops of `affine.parallel` are taken
-//! in the order of their variables.
+//! *Law.* Existence and distances are exact for integers of any size. Symbols may be any integers,
+//! and subscripts may be out of bounds. If a loop or a guard is unknown, the points are a superset,
+//! and the dependence is not exact (`is_exact`). The loops of an `affine.parallel` are treated as
+//! sequential, in the order of their variables.
 //!
-//! *Cost.* Pairs whose relations differ only by the names of variables are analyzed once.
+//! *Cost.* Pairs with relations that are equal up to the names of variables are analyzed once.
 
 use std::cmp::Ordering;
 
-use noisy_polyhedra::{Asked, Budget, Conjunction, Interval, Relation, Stop};
+use noisy_polyhedra::{Asked, Budget, Conjunction, Interval, Relation, SparseRow, Stop};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use crate::body::{Access, Body, Constraint, ScopeKind, Why};
 use crate::form::{Form, Term};
@@ -65,30 +64,30 @@ pub struct Dependence {
     pub source: usize,
     /// The access that runs later: an index into [`Body::accesses`].
     pub target: usize,
-    /// The common loop that carries it, from 1; their number + 1 if it is independent of all.
+    /// The depth of the common loop that carries the dependence, from 1. If it is independent of
+    /// all n common loops, n + 1.
     pub level: usize,
-    /// The distance per common loop, outermost first: the variable of the target minus that of the
-    /// source.
+    /// The distance per common loop, outermost first: the variable at the target minus the variable
+    /// at the source.
     pub distance: Vec<Interval>,
     pub kind: DependenceKind,
-    /// True if it exists with exactly these distances; false if it may exist.
+    /// True if the dependence exists with exactly these distances; false if it may exist.
     pub is_exact: bool,
 }
 
-/// A pair about which nothing is known: each access may depend on the other, at any level.
+/// A pair that could not be analyzed. Each access may depend on the other, at any level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// One access: an index into [`Body::accesses`].
     pub source: usize,
-    /// The other access, not before the first in the program.
+    /// The other access: an index into [`Body::accesses`]. It is the same access or a later one.
     pub target: usize,
     /// The reason.
     pub why: Why,
 }
 
 impl Unknown {
-    /// Returns the dependences that the pair may have: everything that the order of iterations
-    /// allows.
+    /// Returns the dependences that the pair may have: all that the order of iterations allows.
     pub fn possible(&self, body: &Body) -> Vec<Dependence> {
         let around = |it: usize| body.loops_around(body.accesses[it].scope);
         let (source, target) = (around(self.source), around(self.target));
@@ -119,22 +118,22 @@ impl Unknown {
 /// The dependences of a body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependences {
-    /// The dependences that exist, by source and target in program order and level.
+    /// The dependences, sorted by source, target and level.
     pub known: Vec<Dependence>,
-    /// Pairs about which nothing is known.
+    /// The pairs that could not be analyzed.
     pub unknown: Vec<Unknown>,
 }
 
-/// The scope and the limits of an analysis.
+/// Limits and assumptions of a dependence analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Include loads after loads.
+    /// True if pairs of two loads are included.
     pub with_input: bool,
     /// The assumptions about memrefs.
     pub aliasing: Aliasing,
-    /// The most work on one pair, in numbers touched.
+    /// Maximum work for one pair, in machine words (see [`Budget`]).
     pub pair: u64,
-    /// The most work on all pairs.
+    /// Maximum work for all pairs together.
     pub total: u64,
 }
 
@@ -145,14 +144,14 @@ impl Default for Limits {
     }
 }
 
-/// Maximum number of accesses of a function that is analyzed as a whole: the pairs grow with their
-/// square.
+/// Maximum number of accesses of a function that is analyzed as a whole. The number of pairs grows
+/// with the square.
 pub const MOST_PAIRED: usize = 1500;
 
-/// Maximum number of numbers in the questions whose answers are remembered, 16 bytes each.
+/// Maximum size of the cached queries, in numbers of 16 bytes.
 const MOST_KEPT: usize = 5_000_000;
 
-/// Returns the size of a conjunction in numbers.
+/// Returns the number of coefficients and constants of a conjunction.
 pub(crate) fn n_numbers(points: &Conjunction) -> usize {
     (points.equalities().len() + points.inequalities().len()) * (points.n_vars() + 1)
 }
@@ -208,8 +207,8 @@ pub(crate) fn paths(body: &Body) -> Vec<Vec<u32>> {
     body.accesses.iter().map(|it| body.loops_around(it.scope)).collect()
 }
 
-/// Visits all pairs of accesses that may share elements and of which one writes (or both read, if
-/// that counts). Each comes with its question, or the reason why it is unknown.
+/// Visits all pairs of accesses that may share elements, if one of the two is a store or the limits
+/// include pairs of loads. The visitor gets the pair, or the reason why it is unknown.
 pub(crate) fn each_pair<'a>(
     body: &'a Body,
     paths: &'a [Vec<u32>],
@@ -233,7 +232,7 @@ pub(crate) fn each_pair<'a>(
     }
 }
 
-/// Returns a dependence of a pair at a level.
+/// A dependence of a pair at one level.
 #[derive(Clone, Debug)]
 struct Carried {
     is_forward: bool,
@@ -243,18 +242,19 @@ struct Carried {
 
 type Answer = Result<Vec<Carried>, Stop>;
 
-/// Everything that determines the dependences of a pair. The first outputs are the distances.
+/// The system of constraints that determines the dependences of a pair. Equal systems have equal
+/// dependences.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Question {
     pub(crate) pieces: Vec<Conjunction>,
     pub(crate) n_common: usize,
-    /// Differences that are 0 in the same iteration of some number of the common loops: columns of
-    /// both sides.
+    /// Locals that both accesses use: the columns at the source and at the target, and the depth of
+    /// the local. The difference is 0 if this many outer loops are in the same iteration.
     pub(crate) locals: Vec<(usize, usize, u32)>,
-    /// Number of the common loops that must be in the same iteration for both accesses to see the
+    /// Number of outer common loops that must be in the same iteration for both accesses to use the
     /// same memref.
     pub(crate) depth: u32,
-    /// True if the first may come before the second in the same iteration of all loops.
+    /// True if the first access may precede the second in the same iteration of all common loops.
     pub(crate) is_ordered: bool,
     pub(crate) is_self: bool,
 }
@@ -264,29 +264,25 @@ pub(crate) struct Pair<'a> {
     body: &'a Body,
     s: &'a Access,
     t: &'a Access,
-    /// Number of the common loops that must be in the same iteration for both accesses to see the
+    /// Number of outer common loops that must be in the same iteration for both accesses to use the
     /// same memref.
     depth: u32,
     paths: [&'a [u32]; 2],
     is_self: bool,
 }
 
-/// By piece: the columns of the variables of the loops of one side that are not common.
+/// For each piece and each side, the columns of the variables of loops that are not common.
 pub(crate) type OwnColumns = Vec<[Vec<usize>; 2]>;
 
-/// A row under construction: columns with coefficients, and the constant.
-type Sparse = (SmallVec<[(usize, i128); 8]>, i128);
-
-/// The variables of a pair. The first are the iterations of s in the common loops, then the
-/// distances.
+/// The numbering of the variables of a pair, and the rows over them. The first columns are the
+/// iterations of s in the common loops, then come the distances.
 struct Columns<'a> {
     body: &'a Body,
     common: &'a [u32],
     numbers: FxHashMap<(bool, Term), usize>,
     n: usize,
     locals: Vec<(usize, usize, u32)>,
-    equal: Vec<Sparse>,
-    least: Vec<Sparse>,
+    rows: Vec<SparseRow>,
 }
 
 impl Columns<'_> {
@@ -296,9 +292,16 @@ impl Columns<'_> {
     }
 
     /// Adds `by` times a form of one side (`true` for the target) to a row.
-    fn put(&mut self, row: &mut Sparse, form: &Form, is_target: bool, by: i128) -> Result<(), Why> {
+    fn put(
+        &mut self,
+        row: &mut SparseRow,
+        form: &Form,
+        is_target: bool,
+        by: i128,
+    ) -> Result<(), Why> {
         let scaled = |it: i128| it.checked_mul(by).ok_or(Why::NotAffine);
-        row.1 = row.1.checked_add(scaled(form.constant)?).ok_or(Why::NotAffine)?;
+        let constant = row.constant.checked_add(scaled(form.constant)?);
+        row.constant = constant.ok_or(Why::NotAffine)?;
         for &(term, coefficient) in &form.terms {
             let coefficient = scaled(coefficient)?;
             let shared = match term {
@@ -307,14 +310,14 @@ impl Columns<'_> {
             };
             if let Some(at) = shared {
                 // target = source + distance
-                row.0.push((at, coefficient));
+                row.terms.push((at, coefficient));
                 if is_target {
-                    row.0.push((self.common.len() + at, coefficient));
+                    row.terms.push((self.common.len() + at, coefficient));
                 }
                 continue;
             }
             let column = self.column(term, is_target)?;
-            row.0.push((column, coefficient));
+            row.terms.push((column, coefficient));
         }
         Ok(())
     }
@@ -335,13 +338,13 @@ impl Columns<'_> {
             Term::Quotient(at) => {
                 let it = self.body.quotients.get(at);
                 // 0 <= form - by q <= by - 1
-                let mut low: Sparse = (SmallVec::new(), 0);
+                let mut low = SparseRow::default();
                 self.put(&mut low, &it.form, is_target, 1)?;
-                low.0.push((column, -it.by));
-                let mut high: Sparse = (SmallVec::new(), it.by - 1);
+                low.terms.push((column, -it.by));
+                let mut high = SparseRow { constant: it.by - 1, ..SparseRow::default() };
                 self.put(&mut high, &it.form, is_target, -1)?;
-                high.0.push((column, it.by));
-                self.least.extend([low, high]);
+                high.terms.push((column, it.by));
+                self.rows.extend([low, high]);
             }
             Term::Local(value) => {
                 if let Some(&other) = self.numbers.get(&(!is_target, term)) {
@@ -354,43 +357,21 @@ impl Columns<'_> {
     }
 
     fn constrain(&mut self, it: &Constraint, is_target: bool) -> Result<(), Why> {
-        let mut row: Sparse = (SmallVec::new(), 0);
+        let mut row = SparseRow { is_equality: it.is_equality, ..SparseRow::default() };
         self.put(&mut row, &it.form, is_target, 1)?;
-        if it.is_equality {
-            self.equal.push(row);
-        } else {
-            self.least.push(row);
-        }
+        self.rows.push(row);
         Ok(())
-    }
-
-    fn conjunction(&self) -> Result<Conjunction, Why> {
-        let mut out = Conjunction::new(self.n);
-        let dense = |row: &Sparse| {
-            let mut it = vec![0_i128; self.n + 1];
-            for &(column, coefficient) in &row.0 {
-                it[column] = it[column].checked_add(coefficient).ok_or(Why::NotAffine)?;
-            }
-            it[self.n] = row.1;
-            Ok(it)
-        };
-        for row in &self.equal {
-            out.equal(dense(row)?);
-        }
-        for row in &self.least {
-            out.at_least(dense(row)?);
-        }
-        Ok(out)
     }
 }
 
 impl Pair<'_> {
-    /// Returns the question, and true if it is exact.
+    /// Returns the system, and true if it is exact.
     fn question(&self) -> Result<(Question, bool), Why> {
         self.question_of(None)
     }
 
-    /// Also returns a column for each variable of the enclosing loops.
+    /// Returns the same as [`Self::question`], and the columns of the variables of loops that are
+    /// not common.
     pub(crate) fn question_with_ivs(&self) -> Result<(Question, OwnColumns, bool), Why> {
         let mut own = Vec::new();
         let (question, is_exact) = self.question_of(Some(&mut own))?;
@@ -428,14 +409,13 @@ impl Pair<'_> {
                     numbers: FxHashMap::default(),
                     n: 2 * n_common,
                     locals: Vec::new(),
-                    equal: Vec::new(),
-                    least: Vec::new(),
+                    rows: Vec::new(),
                 };
                 for (a, b) in source.iter().zip(target) {
-                    let mut row: Sparse = (SmallVec::new(), 0);
+                    let mut row = SparseRow { is_equality: true, ..SparseRow::default() };
                     columns.put(&mut row, a, false, 1)?;
                     columns.put(&mut row, b, true, -1)?;
-                    columns.equal.push(row);
+                    columns.rows.push(row);
                 }
                 for it in of_source {
                     columns.constrain(it, false)?;
@@ -452,10 +432,11 @@ impl Pair<'_> {
                     }
                     own.push(sides);
                 }
-                question.pieces.push(columns.conjunction()?);
+                let piece = Conjunction::of_rows(columns.n, &columns.rows);
+                question.pieces.push(piece.ok_or(Why::NotAffine)?);
                 has_locals |= columns.numbers.keys().any(|it| matches!(it.1, Term::Local(_)));
-                // Columns are numbered as they occur, which may differ between pieces. Locals with
-                // other numbers would need outputs of their own.
+                // Columns are numbered in order of occurrence, which may differ between pieces. All
+                // pieces must have the same columns for locals.
                 if question.pieces.len() == 1 {
                     question.locals = columns.locals;
                 } else if question.locals != columns.locals {
@@ -469,7 +450,7 @@ impl Pair<'_> {
         Ok((question, is_exact))
     }
 
-    /// Returns true if the accesses are in different regions of an op that runs one of them.
+    /// Returns true if the accesses are in different regions of an op that runs only one region.
     fn is_exclusive(&self) -> bool {
         let choices = |scope| {
             let scopes = self.body.scopes_around(scope).map(|it| &self.body.scopes[it as usize]);
@@ -489,7 +470,7 @@ impl Question {
         let mut out = Vec::new();
         for level in 1..=n + 1 {
             if (self.depth as usize) >= level {
-                // Different iterations see different memrefs.
+                // Different iterations use different memrefs.
                 continue;
             }
             if level == n + 1 {
@@ -522,7 +503,8 @@ impl Question {
         Ok(out)
     }
 
-    /// Returns the conditions on the outputs of a relation for pairs at a level, in this direction.
+    /// Returns the conditions on the outputs of a relation for a dependence at a level in one
+    /// direction.
     pub(crate) fn asked(&self, level: usize, is_forward: bool) -> Vec<Asked> {
         let n = self.n_common;
         let mut out: Vec<Asked> = (0..(level - 1).min(n)).map(|at| Asked::Is(at, 0)).collect();
@@ -538,8 +520,8 @@ impl Question {
         out
     }
 
-    /// Returns the distances under some conditions: those before `at` are 0. `None` if there is no
-    /// point.
+    /// Returns the distances under the conditions `asked`. Those of loops before `at` are 0. `None`
+    /// if there is no point.
     fn distance(
         &self,
         relations: &[Relation],
@@ -562,8 +544,8 @@ impl Question {
         Ok(Some(out))
     }
 
-    /// Returns a piece whose outputs are the distances of the common loops, and then the
-    /// differences of locals.
+    /// Returns the relation of a piece. Its outputs are the distances in the common loops, and then
+    /// the differences of locals.
     pub(crate) fn relation(&self, piece: &Conjunction) -> Relation {
         let width = piece.n_vars() + 1;
         let mut outputs = Vec::with_capacity(self.n_common + self.locals.len());

@@ -1,35 +1,34 @@
-//! The domains of loops and accesses: questions about the iterations themselves.
+//! Queries about iteration domains.
 //!
-//! *Law.* "Yes" holds for all values of the symbols. If a scope is unknown, its constraints are a
-//! superset, and the answer tends to "no"; so does that of a search whose budget ends. *Cost.* An
-//! emptiness test for each part of the constraints and each form.
+//! *Law.* The answer "true" holds for all values of the symbols. The answer is "false" if the
+//! budget is spent, and may be "false" if a scope is unknown. *Cost.* An emptiness test for each
+//! conjunction of the constraints and each form.
 
 use noisy_polyhedra::{Budget, Conjunction};
-use rustc_hash::FxHashMap;
 
-use crate::body::{Body, Constraint, ScopeKind};
-use crate::form::{Form, NotAffine, Term};
+use crate::body::{Body, Constraint};
+use crate::form::{Form, NotAffine};
+use crate::joint::Joint;
 
-/// The most work on one question, in numbers touched.
+/// Maximum work for one query, in machine words (see [`Budget`]).
 const WORK: u64 = 2_000_000;
 
-/// Returns true if a loop has an iteration whenever it is reached.
+/// Returns true if a loop has at least one iteration whenever it is executed.
 pub fn surely_runs(body: &Body, loop_: u32) -> bool {
     let it = &body.loops[loop_ as usize];
     let (Some(lower), Some(upper)) = (&it.lower, &it.upper) else { return false };
-    let is_loop = |scope: &&crate::body::Scope| scope.kind == ScopeKind::Loop(loop_);
-    let Some(scope) = body.scopes.iter().find(is_loop) else { return false };
-    let Some(pieces) = body.pieces(scope.parent) else { return false };
+    let Some(scope) = body.scope_of_loop(loop_) else { return false };
+    let Some(pieces) = body.pieces(body.scopes[scope as usize].parent) else { return false };
     let mut never = lower.iter().flat_map(|low| upper.iter().map(move |high| (low, high)));
     it.step.is_some_and(|it| it > 0)
         && never.all(|(low, high)| {
-            // No iteration: high <= low.
+            // The loop has no iteration if high <= low.
             low.plus(high, -1).is_ok_and(|form| is_never(body, &pieces, &form))
         })
 }
 
-/// Returns true if the subscripts of an access are at least 0 and below these sizes, even if an
-/// enclosing loop has no iteration.
+/// Returns true if the subscripts of an access are within the sizes, also without the constraints
+/// of the loop `without`.
 pub fn stays_inside(body: &Body, access: usize, without: u32, sizes: &[i128]) -> bool {
     let it = &body.accesses[access];
     let Ok(element) = &it.element else { return false };
@@ -44,74 +43,21 @@ pub fn stays_inside(body: &Body, access: usize, without: u32, sizes: &[i128]) ->
         })
 }
 
-/// Returns true if a form is negative at all points.
+/// Returns true if a form is negative at all points; false also if the budget is spent first.
 fn is_never(body: &Body, pieces: &[Vec<&Constraint>], form: &Form) -> bool {
     let mut budget = Budget::new(WORK);
     pieces.iter().all(|piece| {
         let points = points(body, piece, form);
-        points.is_ok_and(|it| matches!(it.is_empty(&mut budget), Ok(true)))
+        points.is_some_and(|it| matches!(it.is_empty(&mut budget), Ok(true)))
     })
 }
 
-/// Returns the points at which all constraints hold and a form is at least 0.
-fn points(body: &Body, piece: &[&Constraint], form: &Form) -> Result<Conjunction, NotAffine> {
-    let mut columns = Columns { body, numbers: FxHashMap::default(), rows: Vec::new() };
-    for it in piece {
-        columns.put(&it.form, it.is_equality)?;
-    }
-    columns.put(form, false)?;
-    let n = columns.numbers.len();
-    let mut out = Conjunction::new(n);
-    for (terms, constant, is_equality) in &columns.rows {
-        let mut row = vec![0_i128; n + 1];
-        for &(at, by) in terms {
-            row[at] = row[at].checked_add(by).ok_or(NotAffine)?;
-        }
-        row[n] = *constant;
-        if *is_equality {
-            out.equal(row);
-        } else {
-            out.at_least(row);
-        }
-    }
-    Ok(out)
-}
-
-/// Columns with coefficients, the constant, and true for an equality.
-type Row = (Vec<(usize, i128)>, i128, bool);
-
-/// The variables of one iteration, numbered as they occur, and rows over them.
-struct Columns<'a> {
-    body: &'a Body,
-    numbers: FxHashMap<Term, usize>,
-    rows: Vec<Row>,
-}
-
-impl Columns<'_> {
-    fn put(&mut self, form: &Form, is_equality: bool) -> Result<(), NotAffine> {
-        let mut terms = Vec::with_capacity(form.terms.len());
-        for &(term, by) in &form.terms {
-            terms.push((self.number(term)?, by));
-        }
-        self.rows.push((terms, form.constant, is_equality));
-        Ok(())
-    }
-
-    fn number(&mut self, term: Term) -> Result<usize, NotAffine> {
-        if let Some(&at) = self.numbers.get(&term) {
-            return Ok(at);
-        }
-        let at = self.numbers.len();
-        self.numbers.insert(term, at);
-        if let Term::Quotient(which) = term {
-            // 0 <= form - by q <= by - 1
-            let it = self.body.quotients.get(which);
-            let rest = it.form.plus(&Form::term(term), -it.by)?;
-            self.put(&rest, false)?;
-            self.put(&rest.times(-1)?.offset(it.by - 1)?, false)?;
-        }
-        Ok(at)
-    }
+/// Returns the points that satisfy all constraints and at which a form is at least 0.
+fn points(body: &Body, piece: &[&Constraint], form: &Form) -> Option<Conjunction> {
+    let mut joint = Joint::new(body, &[]);
+    joint.domain(0, piece)?;
+    joint.put(&[(0, form, 1)], 0, false)?;
+    joint.conjunction()
 }
 
 #[cfg(test)]
@@ -136,7 +82,7 @@ mod tests {
         // In the last iteration 17 * -64 + 1020 is below 0.
         assert_eq!(loops(&min.replace("0 to 16", "0 to 18")), [true, false]);
         assert_eq!(loops("affine.for %i = 0 to %n { affine.for %j = 0 to 3 { } }"), [false, true]);
-        // If the outer loop has an iteration, the inner one has one, too.
+        // If the outer loop has an iteration, so has the inner loop.
         let inner = "affine.for %i = 3 to %n { affine.for %j = 2 to %n { } }";
         assert_eq!(loops(inner), [false, true]);
         let guarded = "affine.for %i = 0 to 9 { affine.if affine_set<(d0) : (d0 - 4 >= 0)>(%i) {
@@ -163,7 +109,7 @@ mod tests {
         };
         assert!(inside("%i + 2") && inside("%i - 2") && inside("9") && inside("%i mod 4"));
         assert!(!inside("%i + 3") && !inside("%i - 3") && !inside("10") && !inside("-1"));
-        // Without the inner loop its variable is unconstrained.
+        // Without the constraints of the inner loop, its variable may be any integer.
         assert!(!inside("%j mod 11"));
         assert!(inside("%j mod 10"));
     }

@@ -8,12 +8,13 @@ use crate::{Body, Dependence, Interval, Limits, MOST_PAIRED, dependences};
 
 const TOO_MANY: &str = "too many memory accesses: dependences are not listed";
 
-/// Writes one line of JSON for each dependence of each function, by source, target and level:
-/// `{"source": row, "target": row, "level": k, "distance": [[least, greatest], ...], "kind": ..}`.
-/// Rows count from 1; `null` is no bound. A dependence that may exist, but need not, has
-/// `"exact": false`. For a pair that cannot be analyzed there is a line for each dependence that
-/// the order of iterations allows, and `"unknown"` has the reason. A function with more than 1,500
-/// accesses has a single line: `{"row": row, "accesses": n, "unknown": why}`.
+/// Returns one line of JSON for each dependence of each function, sorted by source, target and
+/// level: `{"source": row, "target": row, "level": k, "distance": [[least, greatest], ...], "kind":
+/// ..}`. Rows count from 1, and `null` means that a distance has no bound. A dependence that may
+/// exist, but need not, has `"exact": false`. A pair that cannot be analyzed gives a line for each
+/// dependence that the order of iterations allows; `"unknown"` states the reason. A function with
+/// more than [`MOST_PAIRED`] accesses gives a single line: `{"row": row, "accesses": n, "unknown":
+/// why}`.
 pub fn dependences_json(source: &Source, limits: &Limits) -> String {
     let ir = source.ir();
     let mut functions = Vec::new();

@@ -1,8 +1,9 @@
-//! Transformations of loops as edits of the text, which keep comments and names.
+//! Transformations of loops as text edits, which keep comments and names.
 //!
-//! *Law.* A transformation with edits computes the same as before. A transformation that a
-//! dependence forbids is offered with that dependence as the reason. The body of a loop is
-//! unchanged if `affine.apply` can redefine its variable before it.
+//! *Law.* The edits of a transformation do not change the results of the program. A transformation
+//! that a dependence forbids is offered without edits, with the dependence as the reason. Where
+//! possible, the body of a loop stays unchanged: an `affine.apply` at its start defines the old
+//! variable.
 
 mod header;
 pub mod names;
@@ -21,39 +22,40 @@ use crate::memory::Aliasing;
 use crate::nest::{LIMITS, MOST_ACCESSES, Nest, line, root_of};
 use crate::refusal;
 
-/// A transformation of a loop, allowed or not.
+/// A transformation of a loop, legal or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Its title.
+    /// The title for the menu of the editor.
     pub title: String,
-    /// The edits, or the reason against it.
+    /// The edits, or the reason why the transformation is not possible.
     pub edits: Result<Vec<TextEdit>, String>,
 }
 
-/// Options of transformations.
+/// Options of the transformations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Iterations of a tile in each loop. By default as many as fit into the cache.
+    /// Number of iterations of a tile in each loop. By default, as many as fit into the cache.
     pub tile_size: Option<i64>,
     /// The size of the cache in bytes.
     pub cache: i64,
-    /// The aliasing of memrefs.
+    /// The assumptions about aliasing of memrefs.
     pub aliasing: Aliasing,
 }
 
 impl Default for Options {
-    /// The first-level cache of common processors.
+    /// The cache size is that of the first-level data cache of common processors.
     fn default() -> Self {
         Self { tile_size: None, cache: 32 * 1024, aliasing: Aliasing::default() }
     }
 }
 
-/// Number of iterations that an unrolled loop runs at once.
+/// The unroll factor.
 const UNROLL: i64 = 4;
-/// Maximum number of bytes of a body that is copied.
+/// Maximum size of a copied loop body, in bytes.
 const MOST_COPIED: usize = 1 << 16;
 
-/// Returns the offers for a loop whose header cannot be read, or whose nest is too large.
+/// The titles of all offers for a loop with a header that cannot be read, or in a nest that is too
+/// large.
 const TITLES: &[&str] = &[
     "Interchange the loop",
     "Skew the loop",
@@ -73,7 +75,7 @@ const PEEL: &str = "Peel the first iteration";
 const COUNT: &str = "Count from 0 by 1";
 const DISTRIBUTE: &str = "Distribute over two loops";
 
-/// Returns the transformations of an `affine.for` loop, allowed or with the reason against them.
+/// Returns the transformations of an `affine.for`, each with its edits or the reason against it.
 pub fn offers(source: &Source, op: Op, options: &Options) -> Vec<Offer> {
     let ir = source.ir();
     let Some(root) = root_of(ir, op).filter(|_| ir.op(op).kind == OpKind::AffineFor) else {
@@ -123,7 +125,7 @@ pub fn offers(source: &Source, op: Op, options: &Options) -> Vec<Offer> {
     out
 }
 
-/// The input of the edits.
+/// The data that all transformations read.
 struct Edits<'a> {
     source: &'a Source,
     ir: &'a Ir,
@@ -134,7 +136,7 @@ struct Edits<'a> {
 
 type EditResult = Result<Vec<TextEdit>, String>;
 
-/// Returns an error if one of the loops carries values from one iteration to the next.
+/// Returns an error if one of the loops has `iter_args`.
 fn carry_nothing(all: &[&Header]) -> Result<(), String> {
     match all.iter().find(|it| it.carried.is_some()) {
         None => Ok(()),
@@ -158,12 +160,12 @@ impl Edits<'_> {
         self.source.indentation(self.ir.range(op).start)
     }
 
-    /// Returns the reason of an obstacle in words.
+    /// Describes an obstacle.
     fn why(&self, it: Obstacle) -> String {
         refusal::words(self.source, self.nest, self.legality, it)
     }
 
-    /// Returns the loop that is the whole body.
+    /// Returns the inner loop if it is the only op in the body.
     fn inner(&self, it: &Header) -> Option<Header> {
         match it.ops(self.ir)[..] {
             [only] => Header::of(self.source, only),
@@ -171,13 +173,13 @@ impl Edits<'_> {
         }
     }
 
-    /// Returns the next loop under the same loops.
+    /// Returns the next op, if it is a loop.
     fn next(&self, it: &Header) -> Option<Header> {
         let next = self.ir.next(it.op)?;
         Header::of(self.source, next)
     }
 
-    /// Returns true if the bounds of a loop use a variable.
+    /// Returns true if the bounds of a loop use the variable `iv`.
     fn reads(&self, it: &Header, iv: &str) -> bool {
         let bounds = self.text(&(it.low.start..it.high.end));
         !defined_in(&bounds, |name| name == iv).is_empty()
@@ -197,7 +199,8 @@ impl Edits<'_> {
         ])
     }
 
-    /// Defines the variable under its old name in the body of a loop, computed from a new variable.
+    /// Returns an edit that defines the old variable at the start of the body, computed from new
+    /// variables.
     fn under_old_name(&self, it: &Header, map: &str, operands: &str) -> TextEdit {
         let indent = self.indent(it.op);
         let text = format!("\n{indent}  {} = affine.apply affine_map<{map}>({operands})", it.iv);
@@ -224,7 +227,7 @@ impl Edits<'_> {
         ])
     }
 
-    /// Returns the perfectly nested loops that can be tiled together.
+    /// Returns the perfectly nested loops from `it` inwards that can be tiled together.
     fn band(&self, it: &Header) -> Vec<Header> {
         let mut out = vec![it.clone()];
         while let Some(inner) = out.last().and_then(|it| self.inner(it)) {
@@ -237,7 +240,7 @@ impl Edits<'_> {
         out
     }
 
-    /// Returns the tile size, by the model of the cache.
+    /// Returns the tile size that the cache model chooses.
     fn tile_size(&self, it: &Header, cache: i64) -> i64 {
         let band = self.band(it);
         let band: Vec<u32> = band.iter().filter_map(|it| self.nest.loop_of(it.op)).collect();
@@ -278,7 +281,7 @@ impl Edits<'_> {
         Ok(edits)
     }
 
-    /// Returns the position between the upper bound and the step.
+    /// Returns the offset at which the upper bound ends, before the step.
     fn end_of_high(&self, it: &Header) -> usize {
         let text = self.text(&it.high);
         match text.rfind(" step ") {
@@ -330,7 +333,7 @@ impl Edits<'_> {
         Ok(vec![TextEdit { range: head, text }])
     }
 
-    /// Returns the inside of the body without trailing blanks.
+    /// Returns the text of the body without trailing white space.
     fn inside(&self, it: &Header) -> String {
         self.text(&it.body).trim_end().to_owned()
     }
@@ -341,7 +344,8 @@ impl Edits<'_> {
         if bounds(it) != bounds(next) {
             return Err("the loops have different bounds".to_owned());
         }
-        // Reads both loops and their surroundings: dependences between them concern the function.
+        // Analyzes the whole function, because the nest of the first loop does not contain the
+        // second.
         let function = self.ir.function_of(it.op).ok_or("the loop is not in a function")?;
         let body = crate::body::Body::new(self.ir, function);
         if body.accesses.len() > MOST_ACCESSES {
@@ -396,7 +400,7 @@ impl Edits<'_> {
         let ops = it.ops(self.ir);
         let depth = self.nest.body.loops[loop_ as usize].depth as usize;
         let region = self.ir.op(it.op).regions[0].1;
-        // Returns the index of the op that contains an access or a use.
+        // The index of the op of the body that contains a nested op.
         let place = |op: Op| {
             let mut around = std::iter::successors(Some(op), |&it| self.ir.parent_op(it));
             let top = around.find(|&it| self.ir.op(it).parent == region)?;

@@ -1,51 +1,52 @@
-//! Affine forms over the variables of a nest.
+//! Affine forms over the variables of a [`Body`](crate::Body).
 
 use noisy_syntax::Value;
 use noisy_syntax::affine::{Expr, Operator};
 
-/// A term of a form.
+/// A variable of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Term {
-    /// The induction variable of a loop of the body.
+    /// The induction variable of a loop: an index into [`Body::loops`](crate::Body::loops).
     Iv(u32),
-    /// The number of steps that a loop has taken.
+    /// Number of the current iteration of a loop with a step above 1, from 0.
     Step(u32),
-    /// A value that is the same in each iteration of all loops.
+    /// A value that is the same in all iterations of all loops.
     Symbol(Value),
-    /// A value that is the same in each iteration of the loops around its definition.
+    /// A value that has one value per iteration of the loops around its definition.
     Local(Value),
-    /// A quotient of the body, by its index.
+    /// A rounded quotient: an index into [`Quotients`].
     Quotient(u32),
 }
 
-/// A sum of terms with coefficients, sorted, none of them zero, and a constant.
+/// An affine form: a sum of terms with coefficients, and a constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Form {
-    /// Terms with their coefficients.
+    /// The terms with their coefficients, sorted by term. No coefficient is 0.
     pub terms: Vec<(Term, i128)>,
     /// The constant.
     pub constant: i128,
 }
 
-/// A form divided by a positive number and rounded down.
+/// The quotient of a form and a positive number, rounded down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quotient {
     /// The dividend.
     pub form: Form,
     /// The divisor.
     pub by: i128,
-    /// Its nesting depth of quotients.
+    /// The nesting depth of quotients.
     depth: u32,
-    /// Returns true if it is the same in all iterations.
+    /// True if the quotient is the same in all iterations.
     pub is_symbolic: bool,
 }
 
-/// Longer forms and deeper quotients are unknown: no program needs them.
+/// Maximum size of forms and nesting of quotients and expressions. Larger ones are not affine; no
+/// real program needs them.
 const MAX_TERMS: usize = 128;
 const MAX_DEPTH: u32 = 32;
 const MAX_NESTING: usize = 256;
 
-/// The form is not affine with known coefficients, or too large.
+/// The error for an expression that is not affine with constant coefficients, or is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAffine;
 
@@ -55,7 +56,7 @@ impl Form {
         Self { terms: Vec::new(), constant }
     }
 
-    /// Returns a single term.
+    /// Returns the form of a single term.
     pub fn term(term: Term) -> Self {
         Self { terms: vec![(term, 1)], constant: 0 }
     }
@@ -118,27 +119,26 @@ impl Form {
     }
 }
 
-/// The quotients of a body, each once.
+/// The interned quotients of a body.
 #[derive(Clone, Debug, Default)]
 pub struct Quotients {
     all: Vec<Quotient>,
 }
 
 impl Quotients {
-    /// Returns the quotient with an index.
     pub fn get(&self, at: u32) -> &Quotient {
         &self.all[at as usize]
     }
 
-    /// Returns a form divided by a number and rounded down.
+    /// Returns the quotient of a form and a number, rounded down.
     ///
     /// # Errors
-    /// If the number is not positive, or quotients are nested too deep.
+    /// If the number is not positive, or quotients are nested too deeply.
     pub fn floor_div(&mut self, form: &Form, by: i128) -> Result<Form, NotAffine> {
         if by <= 0 {
             return Err(NotAffine);
         }
-        // Divisible terms are split off: (by a + b) / by = a + b / by.
+        // Terms that are divisible by `by` are split off: (by a + b) / by = a + b / by.
         let mut outer = Form::constant(form.constant.div_euclid(by));
         let mut inner = Form::constant(form.constant.rem_euclid(by));
         for &(term, coefficient) in &form.terms {
@@ -172,10 +172,10 @@ impl Quotients {
         outer.plus(&Form::term(Term::Quotient(at as u32)), 1)
     }
 
-    /// Returns the form of an expression whose dimensions and symbols are these forms.
+    /// Returns the form of an expression, given the forms of its dimensions and symbols.
     ///
     /// # Errors
-    /// If it is not affine with known coefficients, or too large.
+    /// If the expression is not affine with constant coefficients, or is too large.
     pub fn form(
         &mut self,
         expr: &Expr,

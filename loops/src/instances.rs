@@ -1,14 +1,14 @@
-//! Dependences as sets: the pairs of instances themselves, for questions that distances cannot
-//! answer.
+//! Dependences as sets of pairs of instances, for queries that distances cannot answer.
 //!
-//! *Data.* For two accesses and a level, a union of conjunctions over the iterations of both. An
-//! order of execution gives each access a *time*: affine functions of the variables of its
-//! enclosing loops. The question is always if there is a pair whose times differ in a given way.
+//! *Data.* The set of two accesses and a level is a union of conjunctions over the iterations of
+//! both. An order of execution is given by a *time* of each access: affine functions of the
+//! variables of its enclosing loops. Each query asks if there is a pair whose times have a given
+//! difference.
 //!
-//! *Law.* The pairs are those of [`crate::dependences`], or a superset if something is unknown: for
-//! accesses that share elements in an unknown way, everything that the order of iterations allows.
-//! A spent budget counts as a pair. So it is safe to forbid a transformation because of a pair.
-//! *Cost.* A question is an emptiness test of a conjunction for each of its parts.
+//! *Law.* The pairs are those of [`crate::dependences`], or a superset if something is unknown. For
+//! accesses that could not be analyzed, the set contains all pairs that the order of iterations
+//! allows. If the budget is spent, the answer is "there is a pair". So a transformation without a
+//! pair against it is legal. *Cost.* A query is one emptiness test per conjunction.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use noisy_polyhedra::{Asked, Budget, Conjunction, Relation};
 use crate::body::Body;
 use crate::dependence::{Limits, MOST_PAIRED, OwnColumns, Question, each_pair, n_numbers, paths};
 
-/// The pairs of instances of a dependence: the source runs before the target, and both touch the
+/// The pairs of instances of a dependence: the source runs before the target, and both access the
 /// same element.
 #[derive(Clone, Debug)]
 pub struct Instances {
@@ -27,15 +27,14 @@ pub struct Instances {
     pub target: usize,
     /// The common loop that carries it, from 1; their number + 1 if it is independent of all.
     pub level: usize,
-    /// The number of common loops.
+    /// Number of common loops.
     pub n_common: usize,
-    /// True if these are exactly the pairs, false if a superset.
+    /// True if the set is exact, false if it is a superset.
     pub is_exact: bool,
     parts: Vec<InstancePart>,
 }
 
-/// A conjunction, and the columns of the iterations: for each variable of the enclosing loops,
-/// outermost first, a sum of columns. The data that the parts of all levels share is stored once.
+/// One conjunction of the union. The data that the parts of all levels share is stored once.
 #[derive(Clone, Debug)]
 pub struct InstancePart {
     piece: Arc<DomainPiece>,
@@ -43,21 +42,23 @@ pub struct InstancePart {
     is_forward: bool,
 }
 
-/// The conjunctions that a pair of accesses has at all levels.
+/// The data of one conjunction of a pair of accesses that all levels share.
 #[derive(Debug)]
 struct DomainPiece {
     points: Conjunction,
     n_common: usize,
     /// See [`Question::locals`].
     locals: Vec<(usize, usize, u32)>,
-    /// The columns of the iterations of both accesses.
+    /// For both accesses and each variable of the enclosing loops, outermost first: the columns
+    /// whose sum is the variable.
     sides: [Vec<Vec<usize>>; 2],
 }
 
-/// An affine function of the variables of the loops around an access, outermost first.
+/// An affine function of the variables of the loops around an access: the coefficients, outermost
+/// loop first, and then the constant.
 pub type Time = Vec<i128>;
 
-/// The difference of the times of target and source.
+/// A condition on the time of the target minus the time of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Differs {
     /// At least this number.
@@ -98,8 +99,8 @@ impl InstancePart {
         points
     }
 
-    /// Returns the time of the target minus that of the source, as a row over the points. `None` on
-    /// overflow.
+    /// Returns the time of the target minus the time of the source, as a row over the points.
+    /// `None` on overflow.
     pub fn difference(&self, source: &Time, target: &Time) -> Option<Vec<i128>> {
         let mut row = vec![0_i128; self.piece.points.n_vars() + 1];
         let [first, second] = &self.piece.sides;
@@ -124,7 +125,8 @@ impl Instances {
         &self.parts
     }
 
-    /// Returns true if there is a pair that meets all conditions, or if the budget ends first.
+    /// Returns true if there is a pair that satisfies all conditions, or if the budget is spent
+    /// first.
     pub fn exist(&self, conditions: &[Condition<'_>], budget: &mut Budget) -> bool {
         self.parts.iter().any(|part| {
             let mut rows = Vec::with_capacity(conditions.len());
@@ -142,9 +144,8 @@ impl Instances {
         })
     }
 
-    /// Returns true if there is a pair whose target does not come later, where the times are
-    /// compared in order and the first difference decides. Pairs of equal times count as
-    /// `equal_counts` says.
+    /// Returns true if there is a pair whose target precedes its source in the lexicographic order
+    /// of the times. With `equal_counts`, a pair with equal times counts, too.
     pub(crate) fn overtake(
         &self,
         source: &[Time],
@@ -165,14 +166,13 @@ impl Instances {
     }
 }
 
-/// Maximum number of numbers in the dependences of a body, 16 bytes each.
+/// Maximum size of the dependences of a body, in numbers of 16 bytes.
 const MOST_KEPT: usize = 20_000_000;
-/// Returns the size of a part in numbers.
+/// Approximate size of an [`InstancePart`], in numbers of 16 bytes.
 const PART: usize = 16;
 
-/// Returns the pairs of all dependences of a body: those of each source, target and level that has
-/// any. `None` if there are too many: more than [`MOST_PAIRED`] accesses, or more than fit into
-/// some 300 MB.
+/// Returns the pairs of all dependences of a body, sorted by source, target and level. `None` if
+/// there are more than [`MOST_PAIRED`] accesses, or if the result needs more than about 300 MB.
 pub fn instances(body: &Body, limits: &Limits) -> Option<Vec<Instances>> {
     if body.accesses.len() > MOST_PAIRED {
         return None;
@@ -189,7 +189,7 @@ pub fn instances(body: &Body, limits: &Limits) -> Option<Vec<Instances>> {
         let n_common = paths[i].iter().zip(&paths[j]).take_while(|(a, b)| a == b).count();
         let (question, own, is_exact) = match known {
             Ok(it) => it,
-            // Returns everything that the order of iterations allows.
+            // All pairs that the order of iterations allows.
             Err(_) => unknown(n_common, [paths[i].len(), paths[j].len()], i == j),
         };
         let work = limits.pair.min(left);
@@ -231,7 +231,7 @@ pub fn instances(body: &Body, limits: &Limits) -> Option<Vec<Instances>> {
     (n_kept <= MOST_KEPT).then_some(out)
 }
 
-/// A pair of accesses about which only the enclosing loops are known.
+/// Returns the system of a pair of accesses that could not be analyzed: without constraints.
 fn unknown(n_common: usize, n_loops: [usize; 2], is_self: bool) -> (Question, OwnColumns, bool) {
     let n = [n_loops[0] - n_common, n_loops[1] - n_common];
     let first = 2 * n_common;
@@ -242,7 +242,7 @@ fn unknown(n_common: usize, n_loops: [usize; 2], is_self: bool) -> (Question, Ow
     (question, vec![own], false)
 }
 
-/// Returns the data that all levels of a question share, for each of its pieces.
+/// Returns the data that all levels share, for each piece of a system.
 fn pieces(question: &Question, own: OwnColumns) -> Vec<Arc<DomainPiece>> {
     let n = question.n_common;
     let of = |(points, own): (&Conjunction, [Vec<usize>; 2])| {

@@ -1,21 +1,21 @@
-//! Legality of transformations: permutation, tiling, reversal, fusion, parallel execution.
+//! Legality of loop transformations: permutation, tiling, reversal, fusion, parallel execution.
 //!
-//! *Law.* A transformation is allowed only if every two instances that touch the same element, one
-//! of them a store, keep their order. Anything unknown forbids it: ops with effects, accesses that
-//! may share elements, a spent budget. If everything is known the answer is exact: a refused
-//! transformation would exchange two such instances for some tile sizes.
+//! *Law.* A transformation is legal only if any two instances that access the same element, one of
+//! them a store, keep their order. Unknown facts forbid it: ops with effects, accesses that may
+//! share elements, a spent budget. If everything is known, the answer is exact: a forbidden
+//! transformation would exchange two of these instances (for tiling, with some tile sizes).
 //!
-//! With d the difference of the iterations of a pair over the common loops:
+//! Let d be the difference of the iterations of a pair in the common loops, target minus source:
 //!
-//! | transformation | is refused if a pair that the loops around do not carry has |
+//! | transformation | is illegal if a pair that no enclosing loop carries has |
 //! |---|---|
-//! | a permutation | a first difference below 0 in the new order |
-//! | tiles of any size | a difference below 0 in any loop of the band |
-//! | a reversal, iterations in parallel | a difference in that loop, and none in those around |
-//! | a fusion | its target in the second loop, at a smaller value of the variable than its source |
+//! | permutation | a negative first nonzero difference in the new order |
+//! | tiling with any sizes | a negative difference in any loop of the band |
+//! | reversal, parallel iterations | a nonzero difference in that loop |
+//! | fusion | its target in the second loop, with a smaller value of the variable than its source |
 //!
-//! Values that a loop carries from one iteration to the next (`iter_args`) are not covered; the
-//! author of a transformation checks them.
+//! Values that a loop carries from one iteration to the next (`iter_args`) are not covered. Each
+//! transformation checks them itself.
 
 use std::cell::Cell;
 
@@ -26,14 +26,14 @@ use crate::body::Body;
 use crate::dependence::Limits;
 use crate::instances::{Condition, Differs, Instances, Time, instances};
 
-/// The reason against a transformation.
+/// The reason why a transformation is illegal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// It would violate this dependence: an index into [`Legality::dependences`].
+    /// The transformation would violate a dependence: an index into [`Legality::dependences`].
     Dependence(usize),
-    /// This op has unknown effects.
+    /// An op has unknown memory effects.
     Effect(Op),
-    /// An access is in some of the loops only.
+    /// An access is not in all of the loops.
     Imperfect(Op),
 }
 
@@ -43,21 +43,21 @@ pub struct Legality<'a> {
     body: &'a Body,
     all: Vec<Instances>,
     paths: Vec<Vec<u32>>,
-    /// The most work on one question, in numbers touched.
+    /// Maximum work for one query, in machine words (see [`Budget`]).
     work: u64,
-    /// The work that is left for all questions.
+    /// The remaining work for all queries.
     left: Cell<u64>,
 }
 
 impl<'a> Legality<'a> {
-    /// Finds the dependences. `None` if there are too many ([`instances`]).
+    /// Computes the dependences. `None` if there are too many ([`instances`]).
     pub fn new(body: &'a Body, limits: &Limits) -> Option<Self> {
         let all = instances(body, limits)?;
         let left = Cell::new(limits.total);
         Some(Self { body, all, paths: crate::dependence::paths(body), work: limits.pair, left })
     }
 
-    /// Runs one question within the work that is left.
+    /// Runs one query with the remaining work.
     fn within<T>(&self, ask: impl FnOnce(&mut Budget) -> T) -> T {
         let work = self.work.min(self.left.get());
         let mut budget = Budget::new(work);
@@ -66,13 +66,13 @@ impl<'a> Legality<'a> {
         answer
     }
 
-    /// Returns true if a dependence has a pair that meets all conditions, or if the work ends
-    /// first.
+    /// Returns true if a dependence has a pair that satisfies all conditions, or if the budget is
+    /// spent first.
     pub fn exist(&self, it: &Instances, conditions: &[Condition<'_>]) -> bool {
         self.within(|budget| it.exist(conditions, budget))
     }
 
-    /// Returns the dependences, by source, target and level.
+    /// Returns the dependences, sorted by source, target and level.
     pub fn dependences(&self) -> &[Instances] {
         &self.all
     }
@@ -87,8 +87,8 @@ impl<'a> Legality<'a> {
         self.body.loop_of(op)
     }
 
-    /// Returns the dependences between accesses in two loops (or one) that the loops around them do
-    /// not carry, with their indices.
+    /// Returns the dependences from an access in loop `a` to an access in loop `b` that no
+    /// enclosing loop carries, with their indices. The loops may be the same.
     fn between(&self, a: u32, b: u32) -> impl Iterator<Item = (usize, &Instances)> {
         let depth = self.body.loops[a as usize].depth as usize;
         self.all.iter().enumerate().filter(move |(_, it)| {
@@ -98,12 +98,12 @@ impl<'a> Legality<'a> {
         })
     }
 
-    /// Returns an op in a loop with unknown effects.
+    /// Returns an op with unknown memory effects inside a loop, if there is one.
     pub fn effect_in(&self, loop_: u32) -> Option<Op> {
         self.body.effect_in(loop_)
     }
 
-    /// Returns the time of an access that is the variable of one of its enclosing loops.
+    /// Returns the variable of an enclosing loop, as a time of an access.
     fn variable(&self, access: usize, loop_: u32) -> Option<Time> {
         let path = &self.paths[access];
         let at = path.iter().position(|it| *it == loop_)?;
@@ -112,7 +112,7 @@ impl<'a> Legality<'a> {
         Some(out)
     }
 
-    /// Returns the times of both accesses of a dependence that are the variables of these loops.
+    /// Returns the variables of the loops, as times of the source and of the target.
     fn variables(&self, it: &Instances, loops: &[u32]) -> Option<(Vec<Time>, Vec<Time>)> {
         let of = |access| {
             loops.iter().map(|&at| self.variable(access, at)).collect::<Option<Vec<Time>>>()
@@ -124,25 +124,25 @@ impl<'a> Legality<'a> {
         self.effect_in(loop_).map_or(Ok(()), |it| Err(Obstacle::Effect(it)))
     }
 
-    /// Checks the permutation of nested loops, outermost first: `order[k]` is the loop at position
-    /// k.
+    /// Checks the permutation of the nested loops of a band, outermost first. `order[k]` is the
+    /// index of the loop that moves to position k.
     ///
     /// # Errors
-    /// The obstacle.
+    /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
     pub fn permutes(&self, band: &[u32], order: &[usize]) -> Result<(), Obstacle> {
         let unit = |it: &usize| (0..band.len()).map(|at| i128::from(at == *it)).collect();
         self.reorders(band, &order.iter().map(unit).collect::<Vec<_>>())
     }
 
-    /// Checks the order of the iterations of nested loops, outermost first, by these sums of their
-    /// variables, compared from the first sum on.
+    /// Checks a reordering of the iterations of nested loops, outermost first. Each row has the
+    /// coefficients of a new variable; the new variables are compared lexicographically.
     ///
     /// # Errors
-    /// The obstacle.
+    /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
     pub(crate) fn reorders(&self, band: &[u32], rows: &[Vec<i128>]) -> Result<(), Obstacle> {
         let Some(&outermost) = band.first() else { return Ok(()) };
         self.known(outermost)?;
-        // Adds up times of equal length.
+        // The sum of times of equal length, weighted by a row.
         let sum = |times: &[Time], row: &Vec<i128>| -> Option<Time> {
             let mut out = vec![0; times.first()?.len()];
             for (time, by) in times.iter().zip(row) {
@@ -169,10 +169,10 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 
-    /// Checks the tiling of nested loops, outermost first, with any tile sizes.
+    /// Checks the tiling of the nested loops of a band, outermost first, with any tile sizes.
     ///
     /// # Errors
-    /// The obstacle.
+    /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
     pub fn tiles(&self, band: &[u32]) -> Result<(), Obstacle> {
         let Some(&outermost) = band.first() else { return Ok(()) };
         self.known(outermost)?;
@@ -189,11 +189,12 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 
-    /// Checks unroll and jam: iterations of a loop whose variables differ by at most `span` share
-    /// the loops inside it, innermost last; in one iteration of those they run one after the other.
+    /// Checks unroll and jam. Iterations of the loop `outer` with variables that differ by at most
+    /// `span` are jammed into the loops `inner`, innermost last: each iteration of the inner loops
+    /// runs them one after the other.
     ///
     /// # Errors
-    /// The obstacle.
+    /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
     pub(crate) fn jams(&self, outer: u32, inner: &[u32], span: i128) -> Result<(), Obstacle> {
         self.known(outer)?;
         for (at, it) in self.between(outer, outer) {
@@ -216,10 +217,10 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 
-    /// Checks that the iterations of a loop may run in any order, or at once.
+    /// Checks that the iterations of a loop may run in any order, or in parallel.
     ///
     /// # Errors
-    /// The obstacle.
+    /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
     pub fn is_parallel(&self, loop_: u32) -> Result<(), Obstacle> {
         self.known(loop_)?;
         let depth = self.body.loops[loop_ as usize].depth as usize;
@@ -232,17 +233,17 @@ impl<'a> Legality<'a> {
     /// Checks that the iterations of a loop may run backwards.
     ///
     /// # Errors
-    /// The obstacle.
+    /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
     pub(crate) fn reverses(&self, loop_: u32) -> Result<(), Obstacle> {
         self.is_parallel(loop_)
     }
 
-    /// Checks the fusion of two loops under the same loops, one after the other: where their
-    /// variables are equal, the body of the first one runs first. The caller checks the ops between
-    /// them.
+    /// Checks the fusion of two consecutive loops in the same enclosing loops. In the fused loop,
+    /// the body of the first runs before the body of the second. The caller checks the ops between
+    /// the loops.
     ///
     /// # Errors
-    /// The obstacle.
+    /// If a dependence or an unknown effect forbids it, or an access is not in all of the loops.
     pub fn fuses(&self, first: u32, second: u32) -> Result<(), Obstacle> {
         self.known(first)?;
         self.known(second)?;
@@ -263,8 +264,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns true if two iterations of the outermost of three loops may share the others, for a
-    /// program that stores one element and loads another.
+    /// Returns true if two iterations of the outermost of three loops may be jammed, for a program
+    /// that loads at the given subscripts and stores at `%i, %j, %k`.
     fn jams(subscripts: &str) -> bool {
         let text = format!(
             "func.func @f(%A: memref<99x99x99xf32>) {{
@@ -286,7 +287,7 @@ mod tests {
         Legality::new(&body, &Limits::default()).is_some_and(|it| it.jams(0, &[1, 2], 1).is_ok())
     }
 
-    /// More accesses than are paired, and few that give large pairs, under 40 loops.
+    /// The programs have too many accesses, or few accesses with large systems in 40 loops.
     #[test]
     fn knows_nothing_about_too_many_dependences() {
         let nest = |depth: usize, n: usize| {
@@ -316,9 +317,10 @@ mod tests {
         assert!(jams("%i - 1, %j, %k"));
         assert!(!jams("%i - 1, %j + 1, %k"));
         assert!(!jams("%i - 1, %j, %k + 1"));
-        // They meet in a later iteration of the enclosing loop, whatever the innermost one does.
+        // The instances are in different iterations of the middle loop, so the innermost loop does
+        // not matter.
         assert!(jams("%i - 1, %j - 1, %k + 1"));
-        // Iterations with distance two are not adjacent.
+        // Iterations at distance two are not jammed together.
         assert!(jams("%i - 2, %j + 1, %k"));
     }
 }

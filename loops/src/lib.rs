@@ -1,8 +1,8 @@
-//! Dependences between iterations of loops, exactly, and the transformations that they allow.
+//! Exact dependences between iterations of loops, and the transformations that they allow.
 //!
-//! [`Body`] reads a function once: loops, guards, loads and stores as affine forms. [`dependences`]
-//! asks [`noisy_polyhedra`] about each pair of accesses, and [`Legality`] checks transformations.
-//! The crate knows nothing of editors or the command line.
+//! [`Body`] reads a function once and keeps its loops, guards, loads and stores as affine forms.
+//! [`dependences`] queries [`noisy_polyhedra`] for each pair of accesses. [`Legality`] checks
+//! transformations. The crate is independent of editors and of the command line.
 
 mod body;
 mod dependence;
@@ -11,6 +11,7 @@ pub mod dump;
 pub mod edit;
 mod form;
 mod instances;
+mod joint;
 mod legality;
 mod memory;
 pub mod nest;
@@ -24,6 +25,7 @@ pub use dependence::{
 pub use domain::{stays_inside, surely_runs};
 pub use form::{Form, NotAffine, Quotient, Quotients, Term};
 pub use instances::{Condition, Differs, InstancePart, Instances, Time, instances};
+pub use joint::Joint;
 pub use legality::{Legality, Obstacle};
 pub use memory::{Aliasing, Meeting, MemoryOrigin, MemrefView};
 pub use noisy_polyhedra::Interval;

@@ -1,57 +1,58 @@
-//! The origins of memrefs, and which memrefs may share elements.
+//! The origins of memrefs, and the aliasing between memrefs.
 
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
 
-/// The origin of elements.
+/// The origin of the elements of a memref.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum MemoryOrigin {
     /// An allocation.
     Allocation(Value),
-    /// An argument of the function.
+    /// An argument of the function, by its value.
     Argument(Value),
-    /// A global of that name, as written.
+    /// A `memref.global`, by its symbol.
     Global(String),
     /// An unknown origin: the result of a call, a block argument, an element of another memref.
     Unknown(Value),
 }
 
-/// A memref: a view of the elements of a root.
+/// A memref, as a view of the elements of its origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemrefView {
     pub root: MemoryOrigin,
-    /// The value whose indices are meant; casts are transparent.
+    /// The value that defines the meaning of the indices: the memref before any `memref.cast`.
     pub view: Value,
-    /// Number of outer loops that must be in the same iteration for it to be the same memref.
+    /// Number of outer loops that must be in the same iteration for the value to be the same
+    /// memref.
     pub depth: u32,
-    /// True if its indices are those of the root.
+    /// True if its indices are those of its origin.
     is_whole: bool,
 }
 
-/// The relation of the elements of two memrefs.
+/// The aliasing of two memrefs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meeting {
-    /// They share none.
+    /// The memrefs share no elements.
     Never,
-    /// Equal indices are equal elements while this many of the common loops are in the same
-    /// iteration; otherwise they are different elements.
+    /// Equal indices address the same element if this many outer common loops are in the same
+    /// iteration. Otherwise the memrefs share no elements.
     Same(u32),
-    /// They may share elements, in an unknown way.
+    /// The memrefs may share elements, in an unknown way.
     Unknown,
 }
 
 /// Assumptions about memrefs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aliasing {
-    /// Different arguments of a function, and globals, may share elements.
+    /// True if different arguments of a function, and arguments and globals, may share elements.
     pub arguments_may_alias: bool,
 }
 
-/// Longest chain of views that is followed.
+/// Maximum length of a chain of views. The origin of a longer one is unknown.
 const MAX_VIEWS: usize = 64;
 
 impl MemrefView {
-    /// Finds the origin of a memref. `depth_of` returns the number of outer loops that must be in
-    /// the same iteration for a value to be the same.
+    /// Follows the views of a memref to its origin. `depth_of` returns the number of outer loops
+    /// that must be in the same iteration for a value to be the same.
     pub(crate) fn of(ir: &Ir, memref: Value, depth_of: &dyn Fn(Value) -> u32) -> Self {
         let mut view = memref;
         let mut at = memref;
@@ -91,18 +92,18 @@ impl MemrefView {
         Self { root: MemoryOrigin::Unknown(at), view, depth: depth_of(view), is_whole: false }
     }
 
-    /// Returns the relation of its elements to those of another memref.
+    /// Returns the aliasing with another memref.
     pub fn meets(&self, other: &MemrefView, aliasing: Aliasing) -> Meeting {
         if self.view == other.view {
             return match self.root {
                 MemoryOrigin::Allocation(value) if value == self.view => Meeting::Same(self.depth),
-                // Another iteration may see the same elements in another way.
+                // Another iteration may have a different view of the same elements.
                 _ if self.depth > 0 => Meeting::Unknown,
                 _ => Meeting::Same(0),
             };
         }
         if self.root == other.root {
-            // All uses of a global see the same elements.
+            // All uses of a global access the same elements.
             let whole = |it: &MemrefView| matches!(it.root, MemoryOrigin::Global(_)) && it.is_whole;
             return if whole(self) && whole(other) { Meeting::Same(0) } else { Meeting::Unknown };
         }

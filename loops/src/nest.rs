@@ -1,8 +1,8 @@
-//! Dependences of the loops of one nest in words, for hints and hovers.
+//! The dependences of one loop nest as text, for hints and hovers.
 //!
-//! *Law.* A loop is called `parallel` only if its iterations may run at once. Of a loop with an
-//! unknown op nothing is claimed. *Cost.* That of the nest, not of the function: values from
-//! outside are symbols.
+//! *Law.* A loop is called `parallel` only if its iterations may run in parallel. A loop that
+//! contains an op with unknown effects is `unknown`. *Cost.* It depends on the size of the nest,
+//! not of the function, because values from outside are symbols.
 
 use std::fmt::Write as _;
 
@@ -13,29 +13,29 @@ use crate::dependence::{Dependence, Dependences, Limits, dependences};
 use crate::memory::Aliasing;
 use noisy_polyhedra::Interval;
 
-/// A loop nest: an outermost loop and everything in it.
+/// A loop nest: an outermost loop and its region.
 #[derive(Debug)]
 pub struct Nest {
-    /// Its loops and accesses.
+    /// The loops and accesses.
     pub body: Body,
     /// The dependences.
     pub found: Dependences,
-    /// True if it has too many accesses. Then nothing is known.
+    /// True if the nest has too many accesses. Then its dependences are unknown.
     is_large: bool,
 }
 
-/// The dependences that a loop carries, in summary.
+/// The summary of the dependences that a loop carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoopVerdict {
-    /// Its iterations may run at once.
+    /// The iterations may run in parallel.
     Parallel,
-    /// It carries this many dependences.
+    /// The loop carries this many dependences.
     Carries(usize),
-    /// It carries values from one iteration to the next.
+    /// The loop carries values from one iteration to the next (`iter_args`).
     Values,
-    /// Everything that it carries is one sum, or similar, over its iterations.
+    /// The only carried dependences are those of one reduction, such as a sum.
     Reduction,
-    /// It contains an op with unknown effects, or the nest is too large.
+    /// The loop contains an op with unknown effects, or the nest is too large.
     Unknown,
 }
 
@@ -53,7 +53,7 @@ impl LoopVerdict {
     }
 }
 
-/// Limits of the work while a user is waiting; `pair` and `total` count the numbers touched.
+/// Limits of the work while a user is waiting.
 pub(crate) const LIMITS: Limits = Limits {
     with_input: false,
     aliasing: Aliasing { arguments_may_alias: false },
@@ -61,7 +61,7 @@ pub(crate) const LIMITS: Limits = Limits {
     total: 20_000_000,
 };
 
-/// Nests with more accesses are not analyzed while a user is waiting.
+/// Maximum number of accesses of a nest that is analyzed while a user is waiting.
 pub(crate) const MOST_ACCESSES: usize = 300;
 
 /// Returns true if an op is a loop whose dependences can be queried.
@@ -69,14 +69,14 @@ pub fn is_loop(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::AffineFor | OpKind::AffineParallel | OpKind::ScfFor)
 }
 
-/// Returns the outermost loop around an op, or the op itself.
+/// Returns the outermost loop that encloses an op or is the op itself.
 pub fn root_of(ir: &Ir, op: Op) -> Option<Op> {
     let around = std::iter::successors(Some(op), |&it| ir.parent_op(it));
     around.take_while(|&it| ir.op(it).kind != OpKind::FuncFunc).filter(|&it| is_loop(ir, it)).last()
 }
 
 impl Nest {
-    /// Reads the nest with this outermost loop.
+    /// Reads and analyzes the nest with the outermost loop `root`.
     pub fn new(ir: &Ir, root: Op, aliasing: Aliasing) -> Self {
         let body = Body::of_nest(ir, root);
         let is_large = body.accesses.len() > MOST_ACCESSES;
@@ -85,17 +85,17 @@ impl Nest {
         Self { body, found, is_large }
     }
 
-    /// Returns true if it is small enough to be analyzed.
+    /// Returns true if the nest is small enough to be analyzed.
     pub fn is_understood(&self) -> bool {
         !self.is_large
     }
 
-    /// Returns the index of a loop in [`Body::loops`], the first one if the op has several.
+    /// Returns the index of a loop in [`Body::loops`]; the outermost one if the op has several.
     pub fn loop_of(&self, op: Op) -> Option<u32> {
         self.body.loop_of(op)
     }
 
-    /// Returns the known dependences, followed by the possible ones.
+    /// Returns the known dependences, followed by those that unknown pairs may have.
     pub(crate) fn dependences(&self) -> impl Iterator<Item = Dependence> {
         let possible = self.found.unknown.iter().flat_map(|it| it.possible(&self.body));
         self.found.known.iter().cloned().chain(possible)
@@ -116,7 +116,7 @@ impl Nest {
         self.dependences().filter(|it| is_it(it.source) || is_it(it.target)).collect()
     }
 
-    /// The dependences that a loop carries, in summary.
+    /// Summarizes the dependences that a loop carries.
     pub fn verdict(&self, ir: &Ir, loop_: u32) -> LoopVerdict {
         if self.is_large || self.body.effect_in(loop_).is_some() {
             return LoopVerdict::Unknown;
@@ -131,8 +131,8 @@ impl Nest {
         }
     }
 
-    /// Returns true if all these dependences are between one store and the load of the same element
-    /// in its reduction.
+    /// Returns true if all dependences in `carried` are between a store and the load of the same
+    /// element, and the stored value is a reduction of the loaded one.
     fn is_reduction(&self, ir: &Ir, carried: &[Dependence]) -> bool {
         let mut stores = carried.iter().flat_map(|it| [it.source, it.target]);
         let Some(store) = stores.find(|&it| self.body.accesses[it].is_store) else { return false };
@@ -175,7 +175,7 @@ impl Nest {
         line(source, self.body.accesses[access].op)
     }
 
-    /// Returns a dependence in one line: `flow from line 5 to line 4, distance (0, 1)`.
+    /// Describes a dependence in one line: `flow from line 5 to line 4, distance (0, 1)`.
     pub fn words(&self, source: &Source, it: &Dependence) -> String {
         let (from, to) = (self.line(source, it.source), self.line(source, it.target));
         let may = if it.is_exact { "" } else { "possible " };
@@ -183,8 +183,8 @@ impl Nest {
         format!("{may}{} from line {from} to line {to}, distance {distance}", it.kind.name())
     }
 
-    /// Returns a table of dependences in Markdown with aligned columns, which is readable even
-    /// without rendering. Long tables are cut.
+    /// Returns a Markdown table of dependences, truncated to 12 rows. The columns are aligned, so
+    /// that it is readable without rendering, too.
     pub fn table(&self, source: &Source, all: &[Dependence]) -> String {
         let mut rows =
             vec![["from line", "to line", "memref", "kind", "distance"].map(str::to_owned)];
@@ -203,7 +203,7 @@ impl Nest {
             let widest = rows.iter().map(|it| it[at].chars().count()).max().unwrap_or(0);
             widest.min(MOST_PADDING)
         });
-        // A colon at the end of the rule aligns numbers on the right.
+        // In Markdown, a colon at the end of the rule aligns a column on the right.
         let rules = widths.map(|it| "-".repeat(it));
         let right = |at: usize| format!("{}:", &rules[at][1..]);
         rows.insert(1, [right(0), right(1), rules[2].clone(), rules[3].clone(), rules[4].clone()]);
@@ -222,7 +222,7 @@ impl Nest {
     }
 }
 
-/// Returns the line of an op, from 1.
+/// Returns the line number of an op, from 1.
 pub(crate) fn line(source: &Source, op: Op) -> usize {
     source.text().byte_to_line(source.ir().name_range(op).start) + 1
 }

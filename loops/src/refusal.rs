@@ -1,11 +1,11 @@
-//! Reasons against a transformation, in words that name lines.
+//! Descriptions of obstacles to a transformation, with line numbers.
 
 use noisy_syntax::{Op, Source};
 
 use crate::legality::{Legality, Obstacle};
 use crate::nest::{Nest, line};
 
-/// Returns the obstacle: `forbidden by flow from line 5 to line 5, distance (1, -1)`.
+/// Describes an obstacle: `forbidden by flow from line 5 to line 5, distance (1, -1)`.
 pub(crate) fn words(
     source: &Source,
     nest: &Nest,

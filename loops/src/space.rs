@@ -1,16 +1,16 @@
-//! The iterations of two loops as points of a plane, with the dependences between them as arrows.
+//! The iteration space of two loops: iterations as points of a plane, and dependences as arrows.
 //!
-//! *Data.* Two loops, one in the other (or a single one), are run by their bounds, guards and
-//! subscripts (`run.rs`). The enclosing loops stay in one iteration; inner loops belong to the
-//! point. All unknown values are replaced by one number.
+//! *Data.* Two nested loops (or a single loop) are executed symbolically: only their bounds, guards
+//! and subscripts are evaluated (`run.rs`). Each enclosing loop is fixed to one iteration. All
+//! iterations of inner loops are part of the same point. One number replaces all unknown values.
 //!
-//! *Law.* An arrow leads from an access of an element to the next one that must stay after it: from
-//! a store to the loads before the next store, from these to that store, from store to store if
-//! there is no load between. Each arrow is a dependence, and each dependence between the points is
-//! a path of arrows. So another order keeps all dependences of the points exactly if no arrow
-//! points backward. [`crate::Legality`] also covers iterations that are not drawn.
+//! *Law.* For each element, arrows lead from a store to the loads before the next store, from these
+//! loads to the next store, and from store to store if there is no load between them. Each arrow is
+//! a dependence, and each dependence between points is a path of arrows. So another order respects
+//! all dependences between the points exactly if no arrow points backward. [`crate::Legality`] also
+//! covers iterations that are not drawn.
 //!
-//! *Cost.* Linear in the instances except for sorting them, up to a budget.
+//! *Cost.* Linear in the number of instances, up to a budget, plus the time for sorting them.
 
 mod change;
 mod draw;
@@ -26,24 +26,24 @@ use crate::dependence::DependenceKind;
 use crate::memory::Aliasing;
 use crate::nest::{Nest, root_of};
 
-/// The part of a loop's body that a point stands for.
+/// The part of the body of the outer loop that a point represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PointPart {
     /// The ops before the inner loop.
     Before,
-    /// An iteration of all drawn loops.
+    /// One iteration of all drawn loops.
     Whole,
     /// The ops after the inner loop.
     After,
 }
 
-/// An iteration, or a part of one.
+/// An iteration, or a part of an iteration of the outer loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The variables of the loops, outermost first; for a part only the outer one.
+    /// The values of the variables, outermost loop first. For a part, only that of the outer loop.
     pub at: Vec<i64>,
     pub part: PointPart,
-    /// True if an access runs in it.
+    /// True if the point contains an access.
     pub is_used: bool,
 }
 
@@ -62,11 +62,12 @@ pub struct Arrow {
     pub kind: Option<DependenceKind>,
 }
 
-/// Another order of the points, and the verdict on it.
+/// Another order of the points, and its legality.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     pub change: Change,
-    /// `Ok` if all dependences stay, also those of points that are not drawn; else the obstacle.
+    /// `Ok` if the order respects all dependences, including those of points that are not drawn;
+    /// else the obstacle.
     pub verdict: Result<(), String>,
     /// The arrows that point backward.
     pub backward: Vec<usize>,
@@ -74,22 +75,23 @@ pub struct Changed {
     pub order: Vec<usize>,
 }
 
-/// A drawing of the iterations.
+/// A drawing of an iteration space.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Space {
-    /// The variables of the loops, outermost first.
+    /// The names of the variables, outermost loop first.
     pub ivs: Vec<String>,
     /// The lines of the loops.
     pub lines: Vec<usize>,
     /// The steps of the loops.
     pub steps: Vec<i64>,
-    /// The variables of the enclosing loops, outermost first, each with its value, which stays.
+    /// The names of the variables of the enclosing loops, outermost first, each with its fixed
+    /// value.
     pub around: Vec<(String, i64)>,
-    /// The points in the order in which they run.
+    /// The points in execution order.
     pub points: Vec<Point>,
     /// The arrows, sorted by their points.
     pub arrows: Vec<Arrow>,
-    /// Other orders; none if there are ops outside the inner loop.
+    /// Other orders. Empty if there are ops outside the inner loop.
     pub changes: Vec<Changed>,
     /// Notes for the reader: missing parts and assumptions.
     pub notes: Vec<String>,
@@ -98,9 +100,10 @@ pub struct Space {
 /// Options of a drawing.
 #[derive(Clone, Copy, Debug)]
 pub struct DrawingSize {
-    /// The value of unknown numbers, and the most iterations of each loop that are drawn.
+    /// Maximum number of iterations of each loop that are drawn, and the value assumed for unknown
+    /// values.
     pub points: i64,
-    /// Iterations of a tile, each way.
+    /// Number of iterations of a tile in each loop.
     pub tile: i64,
 }
 
@@ -111,10 +114,10 @@ impl Default for DrawingSize {
 }
 
 impl Space {
-    /// Draws a loop with the loop in it, or the one around it, or alone.
+    /// Draws a loop together with the only loop inside it, or with the loop around it, or alone.
     ///
     /// # Errors
-    /// The reason why it cannot be drawn.
+    /// The reason why the loops cannot be drawn.
     pub fn new(
         source: &Source,
         op: Op,
@@ -131,8 +134,8 @@ impl Space {
         let at = body.loop_of(op).ok_or("there is no loop")?;
         let drawn = drawn(body, at);
         let mut stop = Stop::Spent;
-        // The first attempt that fits into the budget counts: fewer iterations of inner loops
-        // first, then fewer points.
+        // Uses the first attempt that fits into the budget. Later attempts have fewer iterations of
+        // inner loops, and then fewer points.
         for (points, inner) in
             [(size.points, i64::MAX), (size.points, 64), (size.points, 8), (4, 8), (2, 2)]
         {
@@ -162,7 +165,8 @@ impl Space {
     }
 }
 
-/// Returns the loop, and the only one in it or the one around it.
+/// Returns the drawn loops: a loop with the only loop inside it or the loop around it, outermost
+/// first.
 fn drawn(body: &Body, at: u32) -> Vec<u32> {
     let depth = body.loops[at as usize].depth;
     let around = |it: u32| {

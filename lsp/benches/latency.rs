@@ -1,7 +1,7 @@
-//! Measures the time of an edit until its diagnostics, and of a request until its answer, over the
-//! real server's standard input and output: `cargo bench -p noisy-lsp`, with numbers of ops after
-//! `--` if not the usual ones. Prints a table for 60 nests of affine loops, one for noisy programs
-//! and one for those of HEIR, in milliseconds.
+//! Measures the latency of the real server over its standard input and output: from an edit to its
+//! diagnostics, and from a request to its answer. Run it by `cargo bench -p noisy-lsp`, with other
+//! numbers of ops after `--`, if wanted. Prints one table each for 60 nests of affine loops, for
+//! noisy programs and for programs of HEIR, in milliseconds.
 
 #[path = "../tests/e2e/client.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
@@ -13,7 +13,7 @@ use std::time::Instant;
 use client::{Client, URI};
 use serde_json::{Value, json};
 
-/// Edits and requests of each kind.
+/// Number of edits and requests of each kind.
 const ROUNDS: usize = 200;
 
 /// Programs of one kind.
@@ -23,7 +23,7 @@ struct Kind {
     text: fn(usize) -> String,
     /// The line on which the ops start.
     first: usize,
-    /// A line that can be put before any op.
+    /// A line that can be inserted before any op.
     line: &'static str,
 }
 
@@ -32,8 +32,8 @@ const KINDS: [Kind; 2] = [
     Kind { name: "HEIR", text: heir, first: 4, line: "  %new = mgmt.modreduce %x : i16\n" },
 ];
 
-/// A generic of `n` ops, each of which uses earlier results, with levels and noise that stay within
-/// the parameters.
+/// A `secret.generic` of `n` ops that use earlier results. Levels and noise stay within the
+/// parameters.
 fn heir(n: usize) -> String {
     let op = |at: usize| match (at, at % 4) {
         (0, _) => "  %0 = arith.addi %x, %x : i16\n".to_owned(),
@@ -60,8 +60,7 @@ return %r : !secret.secret<i16>
     )
 }
 
-/// A function of `n` ops, each of which uses earlier results, with noise that stays below the
-/// budget.
+/// A function of `n` ops that use earlier results. The noise stays below the budget.
 fn noisy(n: usize) -> String {
     let op = |at: usize| match (at, at % 4) {
         (0, _) => "  %0 = noisy.add %x, %x : !noisy.i32\n".to_owned(),
@@ -87,7 +86,7 @@ fn summary(mut times: Vec<f64>) -> String {
     format!("{:.2} / {:.2}", at(50), at(99))
 }
 
-/// From a line and column to another.
+/// A range of the protocol, from one line and column to another.
 fn range(from: (usize, usize), to: (usize, usize)) -> Value {
     let place = |(line, character)| json!({ "line": line, "character": character });
     json!({ "start": place(from), "end": place(to) })
@@ -102,7 +101,7 @@ fn measure(kind: &Kind, n: usize) -> Vec<(&'static str, String)> {
     let is_error = |it: &Value| it["severity"] == 1;
     assert!(!client.diagnostics(URI, 1).iter().any(is_error), "a legal program");
     let mut out = vec![("opening", format!("{:.1}", since(start)))];
-    // Lines all over the function, the same in each run; op 4k + 1 adds.
+    // Lines distributed over the function, the same in each run. Op 4k + 1 is an addition.
     let line = |round: usize| kind.first + 1 + 4 * (round * 7919 % (n / 4)).min(n / 4 - 1);
     let mut version = 1;
     let mut edit = |client: &mut Client, range: Value, text: &str| {
@@ -112,7 +111,7 @@ fn measure(kind: &Kind, n: usize) -> Vec<(&'static str, String)> {
         let found = client.diagnostics(URI, version);
         (since(start), found.iter().any(is_error))
     };
-    // The typed text, its column, and the range it replaces.
+    // The typed text, its column, and the end of the typed text: lines below, column.
     let edits: [(&'static str, &str, usize, (usize, usize)); 3] = [
         ("a space, to diagnostics", " ", 0, (0, 1)),
         ("an error, to diagnostics", "?", 3, (0, 4)),
@@ -125,7 +124,7 @@ fn measure(kind: &Kind, n: usize) -> Vec<(&'static str, String)> {
             let (took, is_wrong) = edit(&mut client, range(at, at), typed);
             assert_eq!(is_wrong, typed == "?", "{name}");
             times.push(took);
-            // It is undone, which counts, too.
+            // The edit is undone, which is measured too.
             let (took, is_wrong) = edit(&mut client, range(at, (at.0 + n_lines, end)), "");
             assert!(!is_wrong, "{name}, undone");
             times.push(took);
@@ -158,7 +157,7 @@ fn measure(kind: &Kind, n: usize) -> Vec<(&'static str, String)> {
     out
 }
 
-/// Nests of six kinds, none like another one: a product, stencils, triangles, a sum by columns.
+/// Nests of six kinds, all different: a product, stencils, triangles, a sum by columns.
 fn nests(n: usize) -> String {
     let nest = |at: usize| {
         let size = at + 50;
@@ -232,7 +231,7 @@ fn nests(n: usize) -> String {
     )
 }
 
-/// An edit of a nest, and the hints of all loops of the file behind it.
+/// Measures an edit of a nest, up to its diagnostics and up to the hints of all loops of the file.
 fn measure_nests(n: usize) {
     let hints = json!({ "inlayHints": { "tripCounts": false, "dependences": true } });
     let (mut client, _) = Client::with(client::capabilities(), hints);
@@ -246,7 +245,7 @@ fn measure_nests(n: usize) {
     let found = client.about("inlayHint", URI, json!({ "range": all.clone() }));
     assert_eq!(found.as_array().map(Vec::len), Some(n_loops), "a hint for each loop");
     let first = since(start);
-    // An upper bound: what the nest carries may differ with it.
+    // Each edit changes an upper bound, and the dependences of the nest may depend on it.
     let headers: Vec<usize> =
         (0..lines.len()).filter(|&it| lines[it].contains("affine.for")).collect();
     let (mut diagnostics, mut hints) = (Vec::new(), Vec::new());

@@ -1,8 +1,8 @@
-//! The machine or the browser below the server: threads and timers. Clock, files and randomness
-//! are those of the standard library in both.
+//! Threads and timers of the host, which is a machine or a browser. Both get the clock, files and
+//! randomness from the standard library.
 //!
-//! *Law.* Everything that differs between a program and a web worker is here, in
-//! [`crate::server::run`] or `crate::server::web`, and in `noisy-solver`.
+//! *Law.* All differences between a program and a web worker are here, in [`crate::server::run`] or
+//! `crate::server::web`, and in `noisy-solver`.
 
 #[cfg(not(target_family = "wasm"))]
 mod native;
@@ -17,10 +17,10 @@ pub(crate) use web::{apart, blocking, discard, run_document, sleep, spawn, timeo
 #[cfg(all(test, not(target_family = "wasm")))]
 pub(crate) use native::MOST;
 
-/// True if files change without a word of the client.
+/// True if files may change without a notification from the client.
 pub(crate) const HAS_DISK: bool = cfg!(not(target_family = "wasm"));
 
-/// True if a document may go on working; otherwise messages come first.
+/// True if a document may continue its work. If false, messages must be handled first.
 pub(crate) fn has_time() -> bool {
     #[cfg(target_family = "wasm")]
     return web::has_time();

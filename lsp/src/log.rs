@@ -16,15 +16,15 @@ static LOG: OnceLock<Log> = OnceLock::new();
 /// Empties a file and starts logging to it.
 ///
 /// # Errors
-/// The file cannot be written.
+/// If the file cannot be written.
 pub fn start(path: &Path) -> std::io::Result<()> {
     let file = Mutex::new(File::create(path)?);
-    // `main` makes the only call.
+    // Only `main` calls this function, and only once.
     let _ = LOG.set(Log { file, start: Instant::now() });
     Ok(())
 }
 
-/// True if logging is on; callers then compute the message.
+/// True if logging is on. Callers only compute a message if this is true.
 pub(crate) fn is_on() -> bool {
     LOG.get().is_some()
 }

@@ -1,4 +1,4 @@
-//! `noisy-lsp`: the server as a program that speaks over standard input and output.
+//! `noisy-lsp`: the server as a program that communicates over standard input and output.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Panics are caught where they happen; the hook logs them.
+/// Installs a hook that logs panics, including those that are caught.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         noisy_lsp::log::line(format_args!("{panic}"));

@@ -1,7 +1,7 @@
-//! Repairs ([`noisy_analyses::repair`]) on threads of their own over a copy of the text, so that
-//! editing goes on meanwhile.
+//! Computes repairs ([`noisy_analyses::repair`]) on a copy of the text, on separate threads, so
+//! that editing can continue.
 //!
-//! *Law.* A solution is only ever applied to the version of the text that it was made for.
+//! *Law.* A solution is only applied to the version of the text that it was computed for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,16 +21,16 @@ use crate::features::write::action::{RepairRequest, Scope};
 use crate::host;
 use crate::text::content::difference;
 
-/// Solving takes a core; more runs at once than this only wait for each other.
+/// Limits the number of simultaneous runs, because each run occupies a core.
 static RUNS: Semaphore = Semaphore::const_new(2);
 
-/// Is told the progress in words.
+/// Receives the progress as text.
 pub(crate) type Report = Box<dyn Fn(String) + Send + Sync>;
 
 /// The result of a repair.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Found {
-    /// The edits, from the text as it was.
+    /// The edits of the original text.
     Fix(Fix),
     /// There is nothing to repair.
     Nothing,
@@ -38,7 +38,7 @@ pub(crate) enum Found {
     Refused(String),
 }
 
-/// A repair that was made on a copy of the text.
+/// A repair and its result, computed on a copy of the text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Solution {
     pub repair: RepairRequest,
@@ -47,7 +47,7 @@ pub(crate) struct Solution {
     pub report: String,
 }
 
-/// The repairs that were made for a version of a document.
+/// The repairs that were computed for a version of a document.
 #[derive(Debug)]
 pub(crate) struct Solutions {
     pub version: i32,
@@ -59,7 +59,7 @@ pub(crate) struct Solutions {
 pub(crate) struct StopOnDrop(Arc<AtomicBool>);
 
 impl StopOnDrop {
-    /// The flag that it sets.
+    /// Returns the flag that the drop sets.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         self.0.clone()
     }
@@ -71,7 +71,8 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Returns the options of the optimizer under some settings; it ends when `stop` is dropped.
+/// Returns the options of the optimizer for the settings. The optimizer ends when `stop` is
+/// dropped.
 pub(crate) fn options(settings: &Effective, stop: &StopOnDrop) -> Options {
     let mut options = options_of(&settings.file);
     options.limits.cancel = Some(stop.flag());
@@ -82,7 +83,7 @@ fn options_of(settings: &File) -> Options {
     settings.placement.options(settings.placement.time_limit.duration())
 }
 
-/// Repairs to make in a text, each by itself.
+/// Repairs of a text, independent of each other.
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
     text: String,
@@ -106,8 +107,8 @@ impl Task {
 
 const FAILED: &str = "the optimizer failed; please report it";
 
-/// Makes repairs in a text, each by itself, on a thread or in another worker. An error says why
-/// that was not possible.
+/// Computes repairs of a text, independent of each other, on a thread or in another worker. An
+/// error is the reason why that was not possible.
 pub(crate) async fn run(
     connection: &Arc<Connection>,
     settings: &Arc<Effective>,
@@ -116,7 +117,7 @@ pub(crate) async fn run(
     options: Options,
     report: Option<Report>,
 ) -> Result<Vec<Solution>, String> {
-    // Fixes alone are quick, and do not wait for others that solve.
+    // Fixes without a placement are quick, so they do not wait for other runs.
     let solves = repairs.iter().any(|it| !matches!(it.scope, Scope::Code(_)));
     let _turn = if solves { Some(RUNS.acquire().await.map_err(|_| FAILED)?) } else { None };
     let _busy = status::busy(connection);
@@ -139,8 +140,7 @@ async fn elsewhere(
         .ok_or(FAILED)?
 }
 
-/// Another worker has options of its own, made from the settings, and is ended instead of told to
-/// stop.
+/// The other worker creates its own options from the settings. To stop it, the worker is ended.
 #[cfg(target_family = "wasm")]
 async fn elsewhere(
     task: impl FnOnce() -> Task,
@@ -158,7 +158,7 @@ async fn elsewhere(
     serde_json::from_slice(&answer).map_err(|error| error.to_string())?
 }
 
-/// Makes the repairs that a server of another worker wants; see [`elsewhere`].
+/// Computes the repairs for the server in another worker; see [`elsewhere`].
 #[cfg(target_family = "wasm")]
 pub(crate) fn search(wanted: &[u8], report: impl Fn(String) + Send + Sync + 'static) -> Vec<u8> {
     let run = || {
@@ -170,7 +170,8 @@ pub(crate) fn search(wanted: &[u8], report: impl Fn(String) + Send + Sync + 'sta
     serde_json::to_vec(&run()).unwrap_or_default()
 }
 
-/// Makes a repair in a text; the document is that of the text, or of an earlier repair of it.
+/// Computes one repair of a text. The document contains this text, or the result of an earlier
+/// repair, which is undone.
 fn repaired(
     document: &mut Document,
     text: &str,
@@ -229,8 +230,8 @@ fn repaired(
     Ok(Solution { repair: request.clone(), found, report })
 }
 
-/// Rewrites a function so that it needs fewer reductions, which takes most of the time of the
-/// options. Returns a description of the savings.
+/// Rewrites a function so that it needs fewer reductions. This uses most of the time limit. Returns
+/// a description of the savings.
 fn rewritten(
     document: &mut Document,
     number: usize,
@@ -251,7 +252,7 @@ fn rewritten(
     Some(saved)
 }
 
-/// Returns the edit of a text that makes it that of a document.
+/// Returns the edit that turns a text into the text of a document.
 fn edit_between(text: &str, document: &Document) -> Vec<TextEdit> {
     let after = document.source().text();
     let (range, _) = difference(after, text);

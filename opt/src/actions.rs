@@ -1,11 +1,10 @@
-//! Actions: the changes that the tool makes to a program, one after the other: runs of passes,
-//! rounds of rewriting, and attempts of patterns.
+//! Actions: the sequence of operations of the tool on a program: runs of passes, iterations of the
+//! greedy driver, and attempts to apply patterns.
 //!
-//! Actions can be logged (`--log-actions-to`), counted and limited by number
-//! (`--mlir-debug-counter`), with the tags of MLIR. *Steps* are the actions that changed the
-//! program, and the runs of passes: `--bisect-limit` ends after a number of them, over all passes,
-//! and a [`Watch`] sees the program after each. *Cost.* A few comparisons unless actions are
-//! logged, counted or watched.
+//! Actions have the tags of MLIR. They can be logged (`--log-actions-to`), and counted and skipped
+//! (`--mlir-debug-counter`). *Steps* are the rewrites that changed the program, and the runs of
+//! passes. `--bisect-limit` limits the total number of steps, and a [`Watch`] observes the program
+//! after each step. *Cost.* A few comparisons unless actions are logged, counted or watched.
 
 use std::io::Write as _;
 
@@ -13,11 +12,11 @@ use noisy_syntax::print::{self, Style};
 use noisy_syntax::string::unquoted;
 use noisy_syntax::{Attr, AttrData, Ir, LocationPart, Op};
 
-/// A pass that runs on an op.
+/// The tag of a run of a pass on an op.
 pub(crate) const PASS: &str = "pass-execution";
-/// A round of the greedy driver.
+/// The tag of an iteration of the greedy driver.
 pub(crate) const ITERATION: &str = "GreedyPatternRewriteIteration";
-/// An attempt of a pattern on an op.
+/// The tag of an attempt to apply a pattern to an op.
 pub const PATTERN: &str = "apply-pattern";
 
 /// A step: the start of a pass, or a rewrite.
@@ -25,43 +24,43 @@ pub const PATTERN: &str = "apply-pattern";
 pub struct Step {
     /// The class of the pass, such as `Canonicalizer`.
     pub pass: String,
-    /// The name of the pattern, or the reason of another change; empty at the start of a pass.
+    /// The name of the pattern, or the kind of another change. Empty at the start of a pass.
     pub what: String,
-    /// The name of the op that the step changes, with the symbol that it defines.
+    /// The name of the op that the step changes, followed by its symbol if it defines one.
     pub op: String,
-    /// The position of that op in the source, in bytes.
+    /// The byte range of that op in the source.
     pub origin: Option<std::ops::Range<usize>>,
-    /// The first ops of the worklist; the next one to be processed comes first.
+    /// The first ops of the worklist, in the order in which they are processed.
     pub waiting: Vec<Op>,
-    /// The number of ops in the worklist.
+    /// Number of ops in the worklist.
     pub n_waiting: usize,
 }
 
-/// Maximum number of ops of the worklist that a step lists.
+/// Maximum length of [`Step::waiting`].
 pub(crate) const WAITING: usize = 10;
 
 /// Observes the program after each step.
 pub trait Watch {
-    /// Called with the program before the first step and after the last one.
+    /// Called with the program before the first step, and after the last step.
     fn shown(&mut self, _ir: &Ir, _is_before: bool) {}
 
     /// Called with the program after a step.
     fn step(&mut self, ir: &Ir, step: &Step);
 }
 
-/// Admits the actions of a tag by their numbers.
+/// A debug counter: admits a range of the actions with a tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Counter {
     tag: String,
-    /// Number of actions that are skipped first.
+    /// Number of actions to skip first. Negative: admit all.
     skip: i64,
-    /// Number of actions that are then admitted; negative: all.
+    /// Number of actions to admit after that. Negative: all.
     count: i64,
     /// Number of actions so far.
     n: i64,
 }
 
-/// A file, optionally with line and column.
+/// A location filter: a file, optionally with line and column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SourcePlace {
     file: String,
@@ -77,7 +76,7 @@ impl SourcePlace {
         Some(Self { file, line: number()?, column: number()? })
     }
 
-    /// Returns true if a location, or one of its parts, is this place.
+    /// Returns true if a location, or one of its nested locations, matches.
     fn is_in(&self, ir: &Ir, location: Attr) -> bool {
         let AttrData::Location(parts) = ir.interner.attr_data(location) else { return false };
         parts.iter().any(|it| match it {
@@ -103,9 +102,9 @@ impl SourcePlace {
 #[derive(Default)]
 pub struct Actions {
     log: Option<Log>,
-    /// If this list is not empty, only actions on ops from these places are logged.
+    /// If this is not empty, only actions on ops with a matching location are logged.
     log_places: Vec<SourcePlace>,
-    /// For each action that has not ended: true if it was logged.
+    /// For each unfinished action: true if its start was logged.
     open: Vec<bool>,
     counters: Vec<Counter>,
     limit: Option<usize>,
@@ -135,11 +134,11 @@ impl Actions {
         Ok(())
     }
 
-    /// Logs only actions on ops from these places: `file:line:column`, separated by commas, with
-    /// optional line and column.
+    /// Logs only actions on ops with these locations: `file:line:column`, separated by commas. Line
+    /// and column are optional.
     ///
     /// # Errors
-    /// A place that is not in this format.
+    /// A location with another format.
     pub(crate) fn log_only(&mut self, places: &str) -> Result<(), String> {
         for text in places.split(',') {
             let place = SourcePlace::parse(text)
@@ -149,23 +148,23 @@ impl Actions {
         Ok(())
     }
 
-    /// Returns true if the locations of ops are needed.
+    /// Returns true if the filter of the log needs the locations of ops.
     pub(crate) fn needs_locations(&self) -> bool {
         !self.log_places.is_empty()
     }
 
-    /// Admits at most this number of steps.
+    /// Admits at most `n` steps.
     pub(crate) fn limit_to(&mut self, n: usize) {
         self.limit = Some(n);
     }
 
-    /// Shows each step to an observer.
+    /// Sets the observer of steps.
     pub(crate) fn watch_by(&mut self, watch: Box<dyn Watch + Send>) {
         self.watch = Some(watch);
     }
 
-    /// Shows the program to the observer, before the pipeline or at its end. From then on the
-    /// program records its changes.
+    /// Passes the program to the observer, before the pipeline (`is_before`) or after it. From then
+    /// on, the program records its changes.
     pub fn show(&mut self, ir: &mut Ir, is_before: bool) {
         if let Some(watch) = &mut self.watch {
             watch.shown(ir, is_before);
@@ -173,7 +172,7 @@ impl Actions {
         }
     }
 
-    /// Returns the number of steps.
+    /// Returns the number of steps so far.
     pub fn n_steps(&self) -> usize {
         self.n_steps
     }
@@ -186,7 +185,7 @@ impl Actions {
     /// Sets counters such as `tag-skip=2,tag-count=1`.
     ///
     /// # Errors
-    /// A counter that is not in this format; the message is that of MLIR.
+    /// A counter with another format. The message is that of MLIR.
     pub(crate) fn count(&mut self, text: &str) -> Result<(), String> {
         for arg in text.split(',').filter(|it| !it.is_empty()) {
             let Some((name, value)) = arg.split_once('=') else {
@@ -232,7 +231,7 @@ impl Actions {
         out
     }
 
-    /// Resets the counters for the next part of a split file. The count of steps goes on.
+    /// Resets the counters for the next part of a split file. The number of steps is not reset.
     pub(crate) fn restart_counters(&mut self) {
         for it in &mut self.counters {
             it.n = 0;
@@ -245,15 +244,15 @@ impl Actions {
         self.limit.is_none_or(|it| self.n_steps < it)
     }
 
-    /// Counts an action and returns true if it is admitted.
+    /// Counts an action. Returns true if its counter admits it.
     fn admits(&mut self, tag: &str) -> bool {
         let Some(it) = self.counters.iter_mut().find(|it| it.tag == tag) else { return true };
         it.n += 1;
         it.skip < 0 || it.skip < it.n && (it.count < 0 || it.skip.saturating_add(it.count) >= it.n)
     }
 
-    /// Returns true if a pass may run on an op. The run is then a step, which
-    /// [`Actions::ends_pass`] ends.
+    /// Starts the run of a pass on an op, which [`Actions::ends_pass`] ends. Returns false if the
+    /// run is not admitted.
     pub(crate) fn begins_pass(&mut self, class: &str, ir: &Ir, op: Op) -> bool {
         if !self.goes_on() || !self.admits(PASS) {
             return false;
@@ -269,18 +268,19 @@ impl Actions {
         true
     }
 
-    /// Ends the run of a pass. Later steps belong to `around`, the pass that ran it.
+    /// Ends the run of a pass. `around` is the pass that ran it as a nested pass; it gets the
+    /// following steps.
     pub(crate) fn ends_pass(&mut self, around: &str) {
         self.ends(PASS);
         around.clone_into(&mut self.pass);
     }
 
-    /// The running pass.
+    /// Returns the class of the running pass.
     pub(crate) fn pass(&self) -> &str {
         &self.pass
     }
 
-    /// Returns true if a round of rewriting may begin.
+    /// Starts an iteration of the greedy driver. Returns false if it is not admitted.
     pub(crate) fn begins_iteration(&mut self, n: usize, ir: &Ir, holder: Option<Op>) -> bool {
         if !self.goes_on() || !self.admits(ITERATION) {
             return false;
@@ -294,7 +294,7 @@ impl Actions {
         true
     }
 
-    /// Returns true if a pattern may be tried on an op.
+    /// Starts an attempt to apply a pattern. Returns false if it is not admitted.
     #[inline]
     pub(crate) fn begins_pattern(&mut self, pattern: &str, ir: &Ir, op: Op) -> bool {
         if self.counters.is_empty() && self.log.is_none() {
@@ -312,7 +312,7 @@ impl Actions {
         true
     }
 
-    /// Records the end of an action.
+    /// Ends an action, and logs its end.
     #[inline]
     pub fn ends(&mut self, tag: &str) {
         if self.log.is_some() && self.open.pop() == Some(true) {
@@ -325,24 +325,24 @@ impl Actions {
         self.log.is_none() && self.counters.is_empty() && !self.is_watched()
     }
 
-    /// Returns true if steps need the names of ops.
+    /// Returns true if steps are limited or observed, so that their details are needed.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.limit.is_some() || self.watch.is_some()
     }
 
-    /// Returns the op of the next step; an empty target if the target is not needed.
+    /// Returns the target of the next step, or an empty target if steps are not watched.
     pub fn target(&self, ir: &Ir, op: Op) -> Target {
         if self.is_watched() && ir.op(op).kind.is_op() { place(ir, op) } else { Target::default() }
     }
 
-    /// Records a step; `place` is its op as it was before the step.
+    /// Records a step. `place` returns its op as it was before the step.
     pub(crate) fn step(&mut self, ir: &Ir, what: &str, place: impl FnOnce() -> Target) {
         self.step_of(ir, what, place, || (Vec::new(), 0));
     }
 
-    /// [`Actions::step`] with a worklist: `waiting` returns up to [`WAITING`] ops of it and their
-    /// total number.
+    /// [`Actions::step`] with a worklist. `waiting` returns up to [`WAITING`] ops of the worklist,
+    /// and its length.
     pub(crate) fn step_of(
         &mut self,
         ir: &Ir,
@@ -364,7 +364,7 @@ impl Actions {
         self.last = Some(step);
     }
 
-    /// Returns true if the action that begins on an op is logged.
+    /// Registers the start of an action in the log. Returns true if it is to be logged.
     fn opens_log(&mut self, ir: &Ir, op: Option<Op>) -> bool {
         if self.log.is_none() {
             return false;
@@ -377,7 +377,7 @@ impl Actions {
         is_meant
     }
 
-    /// Writes to the log. An error ends the log.
+    /// Writes to the log. A write error closes the log.
     fn write(&mut self, line: &str) {
         let written = match &mut self.log {
             Some(Log::File(file)) => file.write_all(line.as_bytes()),
@@ -398,10 +398,11 @@ enum Log {
     File(std::fs::File),
 }
 
-/// The op of a step: its name with the symbol that it defines, and its position in the source.
+/// The op of a step: its name, followed by its symbol if it defines one, and its byte range in the
+/// source.
 pub type Target = (String, Option<std::ops::Range<usize>>);
 
-/// Returns an op as the target of a step.
+/// Returns the target for an op.
 pub fn place(ir: &Ir, op: Op) -> Target {
     let mut name = ir.op_name(op).to_owned();
     if let Some((symbol, _)) = ir.extra(op).symbol {
@@ -410,7 +411,7 @@ pub fn place(ir: &Ir, op: Op) -> Target {
     (name, ir.origin(op))
 }
 
-/// Returns the first line of an op, with `{...}` for its regions.
+/// Returns the first line of an op, followed by `...}` if it has more lines.
 fn header(ir: &Ir, op: Op) -> String {
     let style = Style { is_custom: true, has_names: true, ..Style::default() };
     let text = print::op_in(ir, op, style);
@@ -423,7 +424,7 @@ fn header(ir: &Ir, op: Op) -> String {
 mod tests {
     use super::*;
 
-    /// Returns the numbers of the admitted actions among seven.
+    /// Returns the numbers of the admitted actions, of seven actions.
     fn passed(text: &str) -> Vec<usize> {
         let mut actions = Actions::default();
         actions.count(text).expect("counters");

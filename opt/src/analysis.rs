@@ -1,16 +1,16 @@
-//! Analyses that passes share. They are computed on first use and kept for later passes on the same
-//! op as long as passes preserve them.
+//! Analyses that passes share. They are computed at the first use, and cached for later passes on
+//! the same op as long as passes preserve them.
 //!
-//! *Law.* A kept analysis equals a recomputed one. `--verify-each` checks this after each pass of
-//! the pipeline, but not after passes that a pass runs. *Cost.* Checking a preserved analysis costs
-//! one more computation; unused analyses cost nothing.
+//! *Law.* A cached analysis equals a recomputed one. `--verify-each` checks this after each pass of
+//! the pipeline, but not after nested passes, which a pass runs. *Cost.* The check recomputes each
+//! preserved analysis. Unused analyses cost nothing.
 
 use std::any::{Any, TypeId};
 use std::rc::Rc;
 
 use noisy_syntax::{Ir, Op};
 
-/// An analysis of an op and its contents.
+/// An analysis of an op and its regions.
 pub trait Analysis: Any + Sized {
     /// The name in messages.
     const NAME: &'static str;
@@ -18,17 +18,17 @@ pub trait Analysis: Any + Sized {
     /// Computes the analysis.
     fn new(ir: &Ir, op: Op) -> Self;
 
-    /// Returns true if it equals another result for the same op.
+    /// Returns true if the analysis equals another result for the same op.
     fn is_same(&self, other: &Self, ir: &Ir, op: Op) -> bool;
 }
 
-/// A kept analysis of an op.
+/// A cached analysis of an op.
 struct Kept {
     op: Op,
     key: TypeId,
     name: &'static str,
     found: Rc<dyn Any>,
-    /// Returns true if it equals a recomputed one.
+    /// Compares the analysis with a recomputed one.
     is_current: fn(&dyn Any, &Ir, Op) -> bool,
 }
 
@@ -51,7 +51,7 @@ impl Preserved {
     }
 }
 
-/// The kept analyses.
+/// The cached analyses.
 #[derive(Default)]
 pub struct Analyses {
     kept: Vec<Kept>,
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Analyses {
 }
 
 impl Analyses {
-    /// Returns the kept analysis of an op, or computes it.
+    /// Returns the cached analysis of an op, or computes it.
     pub fn of<A: Analysis>(&mut self, ir: &Ir, op: Op) -> Rc<A> {
         let key = TypeId::of::<A>();
         let kept = self.kept.iter().find(|it| it.op == op && it.key == key);
@@ -88,7 +88,7 @@ impl Analyses {
         self.preserved = Preserved::All;
     }
 
-    /// Declares that the running pass changes nothing on which this analysis depends.
+    /// Declares that the running pass preserves the analysis `A`.
     pub fn preserve<A: Analysis>(&mut self) {
         match &mut self.preserved {
             Preserved::Nothing => self.preserved = Preserved::These(vec![TypeId::of::<A>()]),
@@ -97,9 +97,9 @@ impl Analyses {
         }
     }
 
-    /// Ends a pass on an op: drops the analyses of the op, of those around it and of those in it
-    /// that the pass did not preserve. If `checks`, returns the preserved analyses that are no
-    /// longer current.
+    /// Ends a pass on an op: drops the analyses that the pass did not preserve, of the op, of
+    /// enclosing ops and of nested ops. If `checks`, also drops the preserved analyses that are out
+    /// of date, and returns their names.
     pub(crate) fn end_pass(&mut self, ir: &Ir, op: Op, checks: bool) -> Vec<&'static str> {
         let preserved = std::mem::take(&mut self.preserved);
         let is_near = |it: Op| ir.is_within(it, op) || ir.is_within(op, it);
@@ -117,8 +117,8 @@ impl Analyses {
         wrong
     }
 
-    /// Ends the pipeline on an op: drops its analyses, so that never more are kept than one op
-    /// needs.
+    /// Ends the pipeline on an op: drops its analyses, so that the cache has those of one op at
+    /// most.
     pub(crate) fn end_pipeline(&mut self, op: Op) {
         self.kept.retain(|it| it.op != op);
     }

@@ -1,5 +1,5 @@
-//! Diagnostics: `FILE:LINE:COL: severity: text` on stderr, or compared with the expectations in
-//! the text.
+//! Diagnostics, printed on stderr as `FILE:LINE:COL: severity: text`, or compared with the
+//! `expected-*` comments in the text.
 
 use std::cell::OnceCell;
 use std::fmt::Write as _;
@@ -12,13 +12,13 @@ use noisy_syntax::{Ir, Op, floor_char_boundary};
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// The tool fails.
+    /// The exit code of the tool is a failure.
     Error,
-    /// The tool does not fail.
+    /// The exit code of the tool is not affected.
     Warning,
-    /// A message of a pass.
+    /// Information from a pass.
     Remark,
-    /// A note on the previous diagnostic.
+    /// A note about the previous diagnostic.
     Note,
 }
 
@@ -33,21 +33,20 @@ impl Severity {
     }
 }
 
-/// A part of a file that is processed separately.
+/// A part of a file that is processed separately (`--split-input-file`), or a whole file.
 #[derive(Debug)]
 pub struct Input {
     /// The name of the file.
     pub file: String,
     /// The text of the part.
     pub text: String,
-    /// Number of lines of the file before it.
+    /// Number of lines of the file before the part.
     pub first_line: usize,
-    /// The start of each line of the part, in bytes; computed when a position is first reported.
+    /// The byte offset of each line in the part, computed at the first use.
     starts: OnceCell<Vec<usize>>,
 }
 
 impl Input {
-    /// A part of a file.
     pub fn new(file: &str, text: String, first_line: usize) -> Self {
         Self { file: file.to_owned(), text, first_line, starts: OnceCell::new() }
     }
@@ -59,15 +58,15 @@ impl Input {
         })
     }
 
-    /// Returns line and column of a byte, from 1, within the part.
+    /// Returns the line and the column of a byte offset in the part, both from 1.
     pub fn place(&self, at: usize) -> (usize, usize) {
         let starts = self.starts();
         let line = starts.partition_point(|&it| it <= at);
         (line, at - starts[line - 1] + 1)
     }
 
-    /// Returns a line, from 1; of a long one only the text around a column. Also returns the number
-    /// of characters before the column in it.
+    /// Returns the line with a number, from 1, and the number of its characters before a column. A
+    /// long line is truncated to the text around the column.
     fn excerpt(&self, line: usize, column: usize) -> (String, usize) {
         let start = self.starts()[line - 1];
         let end = self.starts().get(line).copied().unwrap_or(self.text.len());
@@ -88,14 +87,14 @@ impl Input {
     }
 }
 
-/// Bytes of a line that are shown on each side of a position.
+/// Number of bytes of a line that are shown on each side of a position.
 const AROUND: usize = 500;
 
-/// Maximum number of diagnostics of a part that are printed; the others are only counted.
+/// Maximum number of diagnostics of a part that are printed.
 const MOST: usize = 1000;
 
-/// No source or file name can control the terminal: U+FFFD replaces control characters except line
-/// breaks and tabs.
+/// Replaces control characters by U+FFFD, except line breaks and tabs, so that no text of a file
+/// can control the terminal.
 fn shown(text: &str) -> String {
     let is_hidden = |it: char| it.is_control() && !matches!(it, '\n' | '\t');
     text.replace(is_hidden, "\u{fffd}")
@@ -104,28 +103,29 @@ fn shown(text: &str) -> String {
 /// The destination of diagnostics.
 #[derive(Debug)]
 pub struct Sink {
-    /// The subject.
+    /// The diagnosed text.
     input: Input,
-    /// The collected diagnostics, if they are compared with expectations and not printed.
+    /// True if diagnostics are collected in `got` and compared with expectations; false if they are
+    /// printed.
     expects: bool,
     got: Vec<(Severity, Option<usize>, String)>,
     n_errors: usize,
-    /// Number of diagnostics.
+    /// Number of diagnostics to be printed, including those above the maximum.
     n_told: usize,
 }
 
 impl Sink {
-    /// Returns a sink that prints or collects.
+    /// Returns a sink that prints diagnostics, or collects them if `expects`.
     pub fn new(input: Input, expects: bool) -> Self {
         Self { input, expects, got: Vec::new(), n_errors: 0, n_told: 0 }
     }
 
-    /// Returns the subject of diagnostics.
+    /// Returns the diagnosed part of the file.
     pub fn input(&self) -> &Input {
         &self.input
     }
 
-    /// Returns the text of the subject.
+    /// Returns the diagnosed text.
     pub fn text(&self) -> &str {
         &self.input.text
     }
@@ -140,7 +140,7 @@ impl Sink {
         self.n_errors
     }
 
-    /// Reports a diagnostic at a byte of the text, or without position.
+    /// Reports a diagnostic at a byte offset of the text, or without a position.
     pub fn tell(&mut self, severity: Severity, at: Option<usize>, text: &str) {
         self.n_errors += usize::from(severity == Severity::Error);
         let place = at.map(|it| self.input.place(it.min(self.input.text.len())));
@@ -182,8 +182,8 @@ impl Sink {
         self.tell(severity, place_of(ir, op), text);
     }
 
-    /// Compares the diagnostics with the `expected-*` comments of the text. Returns the differences
-    /// in words.
+    /// Compares the diagnostics with the `expected-*` comments of the text. Returns a description
+    /// of each difference.
     pub fn unexpected(&self) -> Vec<String> {
         let (mut expected, mut wrong) = Expectations::read(&self.input.text);
         let mut out = Vec::new();
@@ -208,7 +208,7 @@ impl Sink {
     }
 }
 
-/// Returns the position of an op, or of the nearest op around it that has one.
+/// Returns the byte offset of an op in the source, or of the nearest enclosing op that has one.
 pub fn place_of(ir: &Ir, op: Op) -> Option<usize> {
     let mut at = Some(op);
     while let Some(it) = at {

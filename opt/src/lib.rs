@@ -1,16 +1,16 @@
 //! Passes on MLIR programs: a driver like `mlir-opt`, a greedy rewriter, and the passes.
 //!
-//! | module | contents | knows nothing of |
+//! | module | contents | independent of |
 //! |---|---|---|
 //! | `predicate` | predicates of comparisons | rewriting |
-//! | [`rewrite`] | the rewriter, the greedy driver, constants, blocks | the patterns |
-//! | `patterns` | rewriting rules by dialect | folds, passes |
-//! | `fold` | folds, by the table of the constants analysis | passes |
-//! | [`diagnostics`], [`timing`], [`actions`] | reports of a run, and its numbered steps | passes |
-//! | [`analysis`] | analyses that passes share, kept while they are preserved | the analyses |
-//! | [`pass`] | the interface of passes: row, options, context | the passes |
-//! | [`passes`] | the passes and their tables | pipelines, flags, files |
-//! | [`driver`] | flags, pipelines, the pass manager | the effects of passes |
+//! | [`rewrite`] | the rewriter, the greedy driver, constants, blocks | patterns |
+//! | `patterns` | rewrite patterns by dialect | folds, passes |
+//! | `fold` | constant folding, with the table of the constant analysis | passes |
+//! | [`diagnostics`], [`timing`], [`actions`] | diagnostics, times and steps of a run | passes |
+//! | [`analysis`] | a cache of analyses that passes share | the analyses |
+//! | [`pass`] | the interface of passes: description, options, context | passes |
+//! | [`passes`] | the passes and the list of all passes | pipelines, flags, files |
+//! | [`driver`] | flags, files, pipelines, the pass manager | the effects of passes |
 
 pub mod actions;
 pub mod analysis;

@@ -8,7 +8,7 @@ use noisy_syntax::parallel::with_deep_stack;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    // Regions nest 200 deep, and printing recurs with them.
+    // Printing recurs into regions, which may be nested 200 levels deep.
     match catch_unwind(|| with_deep_stack(|| noisy_opt::driver::main(&args))) {
         Ok(code) => ExitCode::from(code),
         Err(_) => {

@@ -1,4 +1,4 @@
-//! The interface of passes: the row of a pass, its options, and its context.
+//! The interface of passes: the description of a pass, its options, and its context.
 
 use noisy_loops::Aliasing;
 use noisy_syntax::print::Style;
@@ -9,33 +9,33 @@ use crate::analysis::Analyses;
 use crate::diagnostics::{Severity, Sink};
 use crate::timing::Timing;
 
-/// A pass.
+/// The description of a pass.
 #[derive(Debug)]
 pub struct PassInfo {
-    /// Its flag, without dashes.
+    /// The name in pipelines, and the flag without dashes.
     pub name: &'static str,
-    /// Its class in messages, dumps and timing.
+    /// The class name in messages, dumps and timing, as in MLIR.
     pub class: &'static str,
-    /// The ops on which it runs; `None`: any.
+    /// The name of the ops on which the pass runs; `None` for any op.
     pub anchor: Option<&'static str>,
     /// One line of help.
     pub summary: &'static str,
-    /// Its options.
+    /// The options.
     pub options: &'static [OptionInfo],
     pub run: fn(&mut Context<'_>, Op, &Options) -> Result<(), Failure>,
 }
 
-/// The anchor of passes that run on functions.
+/// The anchor of passes that run on functions of any dialect.
 pub(crate) const FUNCTIONS: &str = "FunctionOpInterface";
 
 /// An option of a pass.
 #[derive(Debug)]
 pub struct OptionInfo {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Its default value.
+    /// The default value, as text.
     pub default: &'static str,
-    /// Its type.
+    /// The type of the value.
     pub kind: OptionKind,
     /// One line of help.
     pub summary: &'static str,
@@ -58,39 +58,39 @@ pub enum OptionKind {
     OneOf(&'static [&'static str]),
 }
 
-/// The failure of a pass, with a message unless it was already reported.
+/// The failure of a pass, with a message unless the failure was already reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure(pub Option<String>);
 
-/// The options of a pass, by name, including defaults.
+/// The values of all options of a pass, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options(Vec<(&'static str, String)>);
 
-/// The context of a pass.
+/// The context in which a pass runs.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// The program.
     pub ir: &'a mut Ir,
-    /// The sink of diagnostics.
+    /// The destination of diagnostics.
     pub sink: &'a mut Sink,
-    /// The timing of its parts.
+    /// The execution times of the parts of the pass.
     pub timing: &'a mut Timing,
     /// Options of the printer.
     pub style: Style,
-    /// The aliasing of memrefs that passes on loops assume.
+    /// The assumptions about aliasing that passes on loops make.
     pub aliasing: Aliasing,
-    /// Logging, counting and watching of actions.
+    /// The log, the counters and the observer of actions.
     pub actions: &'a mut Actions,
-    /// Analyses that passes share.
+    /// The analyses that passes share.
     pub analyses: &'a mut Analyses,
-    /// Parses a pipeline that a pass runs. Only the pass manager can.
+    /// Parses a nested pipeline for a pass that runs one. The pass manager provides this function.
     pub nested: fn(&str) -> Result<Nested, Failure>,
-    /// Called before and after each pass that a pass runs.
+    /// Called before and after each pass of a nested pipeline.
     pub around: Around<'a>,
     pub(crate) counted: Vec<(&'static str, usize)>,
 }
 
-/// A callback for a pass on an op; true before it runs, false after it.
+/// A callback before (`true`) and after (`false`) a nested pass runs on an op.
 #[derive(Clone, Copy)]
 pub struct Around<'a>(pub &'a dyn Fn(&Ir, Op, &'static PassInfo, bool));
 
@@ -100,28 +100,28 @@ impl std::fmt::Debug for Around<'_> {
     }
 }
 
-/// Runs a pipeline on an op.
+/// A parsed nested pipeline, as a function that runs it on an op.
 pub type Nested = Box<dyn Fn(&mut Context<'_>, Op) -> Result<(), Failure>>;
 
 impl Context<'_> {
-    /// Adds to the statistics.
+    /// Adds `n` to a statistic of the pass.
     pub(crate) fn count(&mut self, what: &'static str, n: usize) {
         self.counted.push((what, n));
     }
 
-    /// Reports a diagnostic on an op.
+    /// Reports a remark on an op.
     pub fn remark(&mut self, op: Op, text: &str) {
         self.sink.tell_op(Severity::Remark, self.ir, op, text);
     }
 }
 
 impl Options {
-    /// Returns the value of an option.
+    /// Returns the value of an option as text.
     pub fn text(&self, name: &str) -> &str {
         self.0.iter().find(|it| it.0 == name).map_or("", |it| it.1.as_str())
     }
 
-    /// Returns true if an option is on.
+    /// Returns true if a Boolean option is on.
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.text(name) == "true"
     }
@@ -141,7 +141,7 @@ impl PassInfo {
     /// Parses options: `a=1 b={2 3} c`.
     ///
     /// # Errors
-    /// An unknown or wrong option; the message has the wording of MLIR.
+    /// An unknown or invalid option. The message has the wording of MLIR.
     pub(crate) fn options(&'static self, text: &str) -> Result<Options, String> {
         let given = self.options.iter().map(|it| (it.name, it.default.to_owned()));
         let mut out = Options(given.collect());
@@ -191,7 +191,7 @@ impl PassInfo {
                 }
                 (OptionKind::Text | OptionKind::Texts, Some(value)) => value,
             };
-            // A repeated list option is appended.
+            // Values of a repeated list option are appended.
             let old = &mut out.0[at].1;
             let is_list = matches!(option.kind, OptionKind::Ints | OptionKind::Texts);
             if is_list && !old.is_empty() && *old != option.default {
@@ -203,7 +203,7 @@ impl PassInfo {
         Ok(out)
     }
 
-    /// Returns the pass with its options as pipeline text.
+    /// Returns the pass with its options, in the syntax of pipelines.
     pub fn text(&self, options: &Options) -> String {
         if options.0.is_empty() {
             return self.name.to_owned();
@@ -218,7 +218,7 @@ impl PassInfo {
         let values: Vec<String> = given
             .into_iter()
             .map(|(name, value)| {
-                // Text with braces is quoted by braces.
+                // A value that contains braces needs no further quotes.
                 if value.contains(' ') && !value.contains('{') {
                     format!("{name}={{{value}}}")
                 } else {
@@ -241,7 +241,8 @@ impl OptionKind {
     }
 }
 
-/// Splits `a=1 b={2 3} c`; braces, brackets, quotes and parentheses protect blanks.
+/// Splits `a=1 b={2 3} c` into options. Spaces in braces, brackets, quotes and parentheses do not
+/// separate.
 fn split_options(text: &str) -> Vec<(String, Option<String>)> {
     let mut words = Vec::new();
     let mut word = String::new();

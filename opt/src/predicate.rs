@@ -1,6 +1,6 @@
-//! Predicates of comparisons, by their numbers.
+//! Functions on the predicates of `arith.cmpi` and `arith.cmpf`, which are integers as in MLIR.
 
-/// Returns the predicate of `arith.cmpi` with exchanged operands.
+/// Returns the predicate of an equal `arith.cmpi` with exchanged operands.
 pub(crate) fn swapped(predicate: i128) -> i128 {
     match predicate {
         2 => 4,
@@ -15,7 +15,7 @@ pub(crate) fn swapped(predicate: i128) -> i128 {
     }
 }
 
-/// Returns the negated predicate of `arith.cmpi`.
+/// Returns the negation of a predicate of `arith.cmpi`.
 pub(crate) fn inverted(predicate: i128) -> i128 {
     match predicate {
         0 => 1,
@@ -32,7 +32,7 @@ pub(crate) fn inverted(predicate: i128) -> i128 {
     }
 }
 
-/// Returns the predicate of `arith.cmpf` with exchanged operands.
+/// Returns the predicate of an equal `arith.cmpf` with exchanged operands.
 pub(crate) fn swapped_float(predicate: i128) -> i128 {
     match predicate {
         2 => 4,

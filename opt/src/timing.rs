@@ -1,9 +1,9 @@
-//! Execution times as a tree with sums.
+//! Execution times, as a tree of activities.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-/// Times by activity.
+/// The execution times by activity.
 #[derive(Debug)]
 pub struct Timing {
     nodes: Vec<Node>,
@@ -36,13 +36,13 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// Starts an activity: from now on, time goes to the child with this name of the current
-    /// activity.
+    /// Starts an activity: the child of the current activity with this name.
     pub(crate) fn enter(&mut self, name: &str) {
         self.enter_slot(name, 0);
     }
 
-    /// [`Timing::enter`] for children with the same name, distinguished by a number.
+    /// [`Timing::enter`] for one of several children with the same name, which a number
+    /// distinguishes.
     pub(crate) fn enter_slot(&mut self, name: &str, slot: usize) {
         let around = self.open.last().map_or(0, |it| it.0);
         let mut same = self.nodes[around].children.iter().copied();
@@ -131,7 +131,7 @@ fn json(rows: &[(usize, String, Duration)], is_list: bool, total: Duration) -> S
             let _ = write!(out, "\"name\": \"{name}\"}}");
         } else {
             let _ = writeln!(out, "\"name\": \"{name}\", \"passes\": [");
-            // An empty element ends each list that ends here.
+            // As in MLIR, each list ends with an empty element.
             let next = rows.get(at + 1).map_or(0, |it| it.0);
             if next <= *depth {
                 out += "{}]}";

@@ -1,5 +1,5 @@
-//! Shared analyses: kept while they are preserved, and compared with the program if that is
-//! checked.
+//! Analysis caching: results are kept while passes preserve them, and verification compares them
+//! with the program.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,7 +15,7 @@ use noisy_opt::timing::Timing;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Ir, Op, Source};
 
-/// The number of ops, and how often it was counted.
+/// An analysis that counts ops.
 struct Count(usize);
 
 static N_COUNTED: AtomicUsize = AtomicUsize::new(0);
@@ -40,7 +40,7 @@ const fn pass(
     PassInfo { name, class: name, anchor: None, summary: "", options: &[], run }
 }
 
-/// Asks, and changes nothing.
+/// A pass that uses the analysis and changes nothing.
 static ASKS: PassInfo = pass("asks", |cx, op, _| {
     let count = cx.analyses.of::<Count>(cx.ir, op);
     assert_eq!(count.0, nested(cx.ir, op).len());
@@ -48,13 +48,13 @@ static ASKS: PassInfo = pass("asks", |cx, op, _| {
     Ok(())
 });
 
-/// Adds an op, and does not say that anything stays as it was.
+/// A pass that adds an op and preserves no analyses.
 static ADDS: PassInfo = pass("adds", |cx, op, _| {
     add(cx.ir, op);
     Ok(())
 });
 
-/// Adds an op, and says that the number stays as it was.
+/// A pass that adds an op and wrongly preserves the analysis.
 static LIES: PassInfo = pass("lies", |cx, op, _| {
     add(cx.ir, op);
     cx.analyses.preserve::<Count>();
@@ -67,7 +67,8 @@ fn add(ir: &mut Ir, op: Op) {
     ir.insert(NewOp::new("x.y"), Point::Before(last));
 }
 
-/// Returns the report of passes on a function in a module, and how often the ops are counted.
+/// Runs passes on a module with a function, or on the function. Returns the diagnostics and the
+/// number of times that the ops were counted.
 fn told(passes: &[(&'static PassInfo, bool)], verify_each: bool) -> (Vec<String>, usize) {
     let text = "func.func @f() {\n  return\n}\n";
     let mut ir = Source::new(text).into_ir();
@@ -94,16 +95,16 @@ fn told(passes: &[(&'static PassInfo, bool)], verify_each: bool) -> (Vec<String>
     (told, N_COUNTED.load(Ordering::Relaxed) - before)
 }
 
-/// One test, as it counts by a static.
+/// A single test, because the count is in a static variable.
 #[test]
 fn an_analysis_is_kept_until_a_pass_near_it_changes_something_and_who_lies_is_found() {
     let (asks, adds, lies) = ((&ASKS, false), (&ADDS, false), (&LIES, false));
     assert_eq!(told(&[asks, asks, asks], false), (Vec::new(), 1));
     assert_eq!(told(&[asks, adds, asks], false), (Vec::new(), 2));
-    // The contents of a function are in the module, and the other way round.
+    // A change in a function invalidates the analysis of the module, and vice versa.
     assert_eq!(told(&[asks, (&ADDS, true), asks], false), (Vec::new(), 2));
     assert_eq!(told(&[(&ASKS, true), adds, (&ASKS, true)], false), (Vec::new(), 2));
-    // Each pass is followed by one more count.
+    // Verification counts once more after each pass.
     assert_eq!(told(&[asks, asks, asks], true), (Vec::new(), 4));
     for inside in [false, true] {
         let (said, _) = told(&[asks, (&LIES, inside)], true);

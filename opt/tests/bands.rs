@@ -1,12 +1,12 @@
-//! `print-schedule`: bands are as deep as dependences allow: statements of few loops wait, loops
-//! are shifted by sizes, run backwards or are skewed far. The depths equal those of isl's
-//! scheduler.
+//! `print-schedule`: bands are as deep as the dependences allow. Statements in few loops are
+//! aligned with deeper ones, and loops are shifted by sizes, reversed, or skewed by large factors.
+//! The depths equal those of isl's scheduler.
 
 mod tool;
 
 use tool::{file, run};
 
-/// For each band the first number is its depth, the second how far inside it is.
+/// Returns the depth and the nesting level of each band.
 fn bands(name: &str, text: &str) -> Vec<(usize, usize)> {
     let path = file(name, text);
     let done = run(&["--print-schedule"], &path);
@@ -22,7 +22,7 @@ fn bands(name: &str, text: &str) -> Vec<(usize, usize)> {
 
 #[test]
 fn statements_of_few_loops_wait_with_their_rows() {
-    // Gram and Schmidt: all statements share k and j.
+    // The Gram-Schmidt process: all statements share k and j.
     let text = "func.func @f(%A: memref<600x600xf64>, %R: memref<600x600xf64>, %Q: memref<600x600xf64>, %x: f64) {
       affine.for %k = 0 to 600 {
         affine.store %x, %R[%k, %k] : memref<600x600xf64>
@@ -83,7 +83,7 @@ fn statements_share_an_inner_band_if_one_is_shifted_by_a_size() {
 
 #[test]
 fn a_loop_runs_backwards_beside_one_of_a_statement_of_fewer_loops() {
-    // The last unknown is solved first.
+    // Back substitution solves for the last unknown first.
     let text = "func.func @f(%U: memref<900x900xf64>, %x: memref<900xf64>, %b: memref<900xf64>) {
       affine.for %j = 0 to 900 {
         %o = affine.load %b[899 - %j] : memref<900xf64>

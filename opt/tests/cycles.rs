@@ -1,4 +1,4 @@
-//! Values that are computed from themselves: passes come to an end on them, with a program.
+//! Cyclic definitions of values: passes terminate on them and return a valid program.
 
 mod common;
 
@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use noisy_syntax::print;
 
-/// Ops that depend on themselves, by themselves and through others, each list with the result that
-/// it defines last.
+/// Ops that depend on themselves, directly or through other ops.
 const CYCLES: &[&str] = &[
     "%1 = arith.addi %1, %c0 : i32",
     "%1 = arith.addi %1, %c1 : i32",
@@ -36,12 +35,12 @@ const HEAD: &str = "func.func @f(%x: i32, %b: i1, %n: !noisy.i32, %i: index) -> 
   %c1 = arith.constant 1 : i32
 ";
 
-/// Each cycle in blocks that nothing reaches and in regions where the order of ops means nothing.
+/// Returns programs with each cycle in unreachable blocks and in graph regions.
 fn programs() -> Vec<String> {
     let mut out = Vec::new();
     for cycle in CYCLES {
         out.push(format!("{HEAD}  return %x : i32\n^bb1:\n{cycle}\n  cf.br ^bb1\n}}"));
-        // A block that a folded branch makes unreachable is not in order either.
+        // Two unreachable blocks.
         out.push(format!("{HEAD}  return %x : i32\n^bb1:\n  cf.cond_br %b, ^bb1, ^bb2\n^bb2:\n{cycle}\n  cf.br ^bb1\n}}"));
         out.push(format!("{HEAD}  scf.if %b {{\n  scf.execute_region {{\n  scf.yield\n^bb1:\n{cycle}\n  cf.br ^bb1\n}}\n}}\n  return %x : i32\n}}"));
         out.push(format!(
@@ -50,7 +49,7 @@ fn programs() -> Vec<String> {
         out.push(format!("\"t.in\"() ({{\n^bb0(%x: i32, %b: i1, %n: !noisy.i32, %i: index):\n%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n{cycle}\n}}) : () -> ()"));
         out.push(format!("func.func private @c(%x: i32, %b: i1, %n: !noisy.i32, %i: index) {{\n%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n  return\n^bb1:\n{cycle}\n  cf.br ^bb1\n}}\nfunc.func @g(%x: i32, %b: i1, %n: !noisy.i32, %i: index) {{\n  call @c(%x, %b, %n, %i) : (i32, i1, !noisy.i32, index) -> ()\n  return\n}}"));
     }
-    // Cycles through arguments of blocks.
+    // Cycles through block arguments.
     for blocks in [
         "^bb1(%p: i32):\n  %1 = arith.addi %p, %c1 : i32\n  cf.br ^bb1(%1 : i32)",
         "^bb1:\n  %1 = arith.addi %p, %c1 : i32\n  cf.br ^bb2(%1 : i32)\n^bb2(%p: i32):\n  cf.br ^bb1",
@@ -58,7 +57,7 @@ fn programs() -> Vec<String> {
         "^bb1(%p: i32, %q: i32):\n  cf.cond_br %b, ^bb1(%q, %p : i32, i32), ^bb2(%p : i32)\n^bb2(%r: i32):\n  %1 = arith.subi %r, %1 : i32\n  cf.br ^bb1(%1, %r : i32, i32)",
     ] {
         out.push(format!("{HEAD}  return %x : i32\n{blocks}\n}}"));
-        // The same, made unreachable by a pattern.
+        // The same blocks, which a pattern makes unreachable.
         let dead = blocks
             .replace("^bb1:", "^bb1(%u: i32):")
             .replace("cf.br ^bb1\n", "cf.br ^bb1(%x : i32)\n");
@@ -67,7 +66,7 @@ fn programs() -> Vec<String> {
             out.push(format!("{HEAD}  %false = arith.constant false\n  cf.cond_br %false, ^bb1(%x : i32), ^bb3\n{dead}\n^bb3:\n  return %x : i32\n}}"));
         }
     }
-    // A loop whose only way in is a branch that is folded; its blocks are merged before they are
+    // A loop whose only entry is a branch that is folded. Its blocks are merged before they are
     // erased.
     out.push(format!("{HEAD}  %false = arith.constant false\n  cf.cond_br %false, ^bb1(%x : i32), ^bb3\n^bb1(%p: i32):\n  cf.br ^bb2\n^bb2:\n  %1 = arith.addi %p, %c1 : i32\n  %2 = arith.addi %1, %c1 : i32\n  cf.br ^bb1(%2 : i32)\n^bb3:\n  return %x : i32\n}}"));
     out

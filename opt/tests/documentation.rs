@@ -1,10 +1,10 @@
-//! Runs the commands of `noisy-opt` that the documentation shows.
+//! Runs the `noisy-opt` commands of the documentation.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The commands in shell blocks that are not marked as not run.
+/// Returns the commands in shell blocks, without blocks that a comment marks as not run.
 fn commands() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut paths = vec![root.join("README.md")];
@@ -38,7 +38,8 @@ fn every_command_runs() {
         for name in ["program.mlir", "FILE"] {
             fs::write(folder.join(name), program).expect("a file");
         }
-        // Fails while the program adds, or once it adds less often.
+        // Reduction needs a check that fails while the program has an addition. Bisection needs a
+        // check that fails once the program has fewer additions.
         let check = if command.contains("--reduce") {
             "! grep -q addi \"$1\"\n"
         } else {

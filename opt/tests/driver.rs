@@ -1,4 +1,4 @@
-//! The tool as a process: invalid pipelines, passes that run pipelines, and reproducers.
+//! Runs the tool as a process: invalid pipelines, passes that run pipelines, and reproducers.
 
 mod tool;
 
@@ -20,7 +20,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The formatter pads to 65,535 characters at most.
+/// Rust's formatter pads to at most 65,535 characters.
 #[test]
 fn names_may_be_longer_than_what_is_padded() {
     let input = file("long.mlir", &format!("\"a.{}\"() : () -> ()\n", "b".repeat(100_000)));
@@ -88,7 +88,7 @@ fn a_pass_runs_a_pipeline_and_what_is_printed_around_passes_sees_it() {
     let _ = std::fs::remove_file(input);
 }
 
-/// Two memref arguments, read and written in an order that only matters if they share elements.
+/// A function with two memref arguments and accesses whose order matters only if they alias.
 const ARGUMENTS: &str =
     "func.func @f(%a: memref<40x40xf64>, %b: memref<40x40xf64>, %v: f64) -> f64 {
   affine.for %i = 1 to 40 {
@@ -123,7 +123,7 @@ fn memrefs_that_a_function_is_passed_may_share_elements_if_a_flag_says_so() {
         assert_ne!(run(&[pass], &file).stdout, before, "{pass}");
         let kept = run(&[pass, "--arguments-may-alias"], &file);
         let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
-        // A loop that is alone may be tiled whatever it carries.
+        // A single loop may be tiled regardless of its dependences.
         let shown = |it: &[u8]| match pass {
             "--affine-loop-tile" => text(it).split("affine.for").nth(2).map(str::to_owned),
             _ => Some(text(it)),
@@ -150,7 +150,7 @@ fn reproducers_reproduce() {
         assert!(said.contains("Pipeline failed while executing"), "{said}");
         assert!(said.contains("`TestFailurePass` on 'func.func' operation: @f"), "{said}");
         let text = std::fs::read_to_string(&reproducer).expect("it was written");
-        // The local one holds the program right before the pass, and that pass alone.
+        // The local reproducer has the program right before the failed pass, and only that pass.
         assert_eq!(text.matches("arith.addi").count(), if is_local { 1 } else { 2 }, "{text}");
         assert_eq!(text.contains("cse"), !is_local, "{text}");
         let again = run(&["--run-reproducer", "--mlir-print-ir-after-failure"], &reproducer);
@@ -178,7 +178,7 @@ fn what_a_file_is_stays_when_the_output_goes_there() {
         assert_eq!(text.matches("arith.addi").count(), 1, "{text}");
     };
     write("new.mlir");
-    // A link stays one, and so do other names and permissions.
+    // Symbolic links, hard links and permissions are kept.
     for name in ["target.mlir", "named.mlir", "private.mlir"] {
         std::fs::write(path(name), "old").expect("a file");
     }
@@ -213,7 +213,7 @@ fn what_never_ends_is_not_read_to_its_end() {
     assert!(stderr(&output).contains("more than 268435456 bytes"), "{}", stderr(&output));
 }
 
-/// `"\FF"` is a byte, `"\\FF"` a backslash and two letters.
+/// `"\FF"` is one byte, and `"\\FF"` is a backslash and two letters.
 #[test]
 fn ops_with_different_strings_are_not_merged() {
     let op = |n: usize, text: &str| {
@@ -271,7 +271,7 @@ fn resources_that_are_mentioned_are_printed_whatever_their_keys() {
 fn the_page_of_a_replay_replaces_no_program() {
     let input = file("replayed.mlir", MODULE);
     let name = input.to_str().expect("a name");
-    // Without another file the program would be the target of the page.
+    // Without another argument, the input file would be the target of the page.
     let output = run(&["--cse", "--replay"], &input);
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("this file holds an MLIR program"), "{}", stderr(&output));
@@ -319,7 +319,7 @@ fn ops_of_heir_are_accepted() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let misspelled = file("heir-wrong.mlir", &generic.replace("modreduce", "modreduse"));
     assert_eq!(run(&["--cse"], &misspelled).status.code(), Some(1));
-    // Its own syntax cannot be printed, but it can stay.
+    // HEIR's custom syntax cannot be printed, but it can be kept.
     let custom = include_str!("../../examples/heir.mlir");
     let input = file("heir-custom.mlir", custom);
     let output = run(&["--cse"], &input);

@@ -1,4 +1,4 @@
-//! Calls of bodies for which there is no room stay calls.
+//! Inlining with a limit on the size of the result.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use noisy_syntax::print;
 mod common;
 mod tool;
 
-/// Functions of which each calls the one before twice.
+/// Returns functions each of which calls the previous one twice.
 fn doubling(n: usize) -> String {
     let mut text =
         "func.func private @f0(%x: i32) {\n  \"a.b\"(%x) : (i32) -> ()\n  return\n}\n".to_owned();
@@ -30,7 +30,7 @@ fn functions_that_call_double_are_inlined_while_there_is_room() {
     assert!(output.status.success(), "{said}");
     assert_eq!(said.matches("remark: ").count(), 1, "{said}");
     assert!(said.contains(" ops of the callee are not copied"), "{said}");
-    // Calls within the limit are inlined, also after one beyond it.
+    // Calls within the limit are inlined, even after a call that exceeds it.
     let n = text.matches("\"a.b\"").count();
     assert!((100_000..900_000).contains(&n), "{n} ops");
     assert!(text.contains("call @f38(") && !text.contains("call @f1("));

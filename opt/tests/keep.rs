@@ -1,4 +1,5 @@
-//! Passes that keep the text: what stays keeps its bytes, and the text says what the passes left.
+//! Passes with text edits: unchanged ops keep their text, and the edited text parses to the result
+//! of the passes.
 
 use noisy_analyses::TextEdit;
 use noisy_opt::driver::keep;
@@ -17,8 +18,8 @@ fn kept(text: &str, pipeline: &str) -> String {
     TextEdit::apply_all(&edits, text)
 }
 
-/// Returns the sorted lines of a program: constants, which are named by their values, may be in
-/// another order.
+/// Returns the sorted lines of a program, because the order of constants may differ. Constants are
+/// named after their values.
 fn printed(ir: &Ir) -> Vec<String> {
     let style = Style { is_custom: true, has_names: true, ..Style::default() };
     let mut lines: Vec<String> = print::document(ir, style).lines().map(str::to_owned).collect();
@@ -34,13 +35,14 @@ fn the_text_says_what_the_passes_left_and_comments_stay_with_their_ops() {
         let text = program(seed);
         for passes in [all, "builtin.module(cse)", "builtin.module(loop-invariant-code-motion)"] {
             let found = kept(&text, passes);
-            // Constants may stand elsewhere, which the passes undo.
+            // Constants may be at other positions. Running the passes again removes such
+            // differences.
             let left = common::run(passes, &text).expect("the passes run");
             let left = print::custom(&left);
             let again = common::run(cleanup, &left).expect("they run again");
             let from_text = common::run(cleanup, &found).expect("they run on the text");
             assert_eq!(printed(&from_text), printed(&again), "{text}\n{found}");
-            // The number behind an op is that of its result.
+            // The number in the comment after an op is the number of its result.
             for line in found.lines() {
                 let behind = line.split_once("// n").map(|it| it.1);
                 let result = line.trim_start().strip_prefix("%v").and_then(|it| it.split_once(' '));
@@ -49,7 +51,7 @@ fn the_text_says_what_the_passes_left_and_comments_stay_with_their_ops() {
                 }
                 assert!(line.trim_start().starts_with("//") || line.matches("//").count() < 2);
             }
-            // Printed text has single blanks.
+            // Ops with two blanks have their original text, because printed ops have single blanks.
             for line in found.lines().filter(|it| it.trim_start().starts_with("%v")) {
                 assert!(line.trim_start().contains("  "), "{line}\n{found}");
             }

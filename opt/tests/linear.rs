@@ -1,4 +1,4 @@
-//! Passes are linear in the program: twice the blocks, twice the work, measured in allocated bytes.
+//! Passes have linear cost, measured in allocated bytes.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use noisy_opt::driver::wrap;
 use noisy_opt::timing::Timing;
 use noisy_syntax::Source;
 
-/// Bytes that a pipeline asks of the allocator on a program.
+/// Returns the number of bytes that a pipeline allocates for a program.
 fn work(text: &str, pipeline: &str) -> u64 {
     let mut ir = Source::new(text).into_ir();
     let top = wrap(&mut ir);
@@ -25,7 +25,7 @@ fn work(text: &str, pipeline: &str) -> u64 {
     count.bytes_total
 }
 
-/// `n` blocks, of which block `i` branches to block `to(i)`.
+/// Returns a function with `n` blocks, where block `i` branches to block `to(i)`.
 fn blocks(n: usize, start: &str, to: &dyn Fn(usize) -> usize) -> String {
     let mut text = format!("func.func @f(%x: i32) {{\n  {start}\n");
     for i in 0..n {
@@ -50,8 +50,8 @@ fn branches_cost_in_proportion_to_the_blocks() {
     }
 }
 
-/// Returns a function of `n` ops in one block: sums, some of them repeated or constant, loads and
-/// stores, and choices.
+/// Returns a function of about `n` ops in one block: arithmetic, partly repeated or constant,
+/// loads, stores and conditionals.
 fn straight(n: usize) -> String {
     let mut text =
         String::from("func.func @f(%a: i32, %c: i1, %m: memref<8xi32>, %i: index) -> i32 {\n");
@@ -102,8 +102,8 @@ fn passes_cost_in_proportion_to_the_ops_of_a_straight_line() {
     }
 }
 
-/// Returns a switch whose `n` cases lead to blocks that only branch: each to one of its own, or all
-/// to one.
+/// Returns a switch whose `n` cases lead to blocks that contain only a branch: one block for each
+/// case, or one for all.
 fn switch(n: usize, is_one: bool) -> String {
     let to = |case: usize| if is_one { 0 } else { case };
     let mut text = "func.func @f(%x: i32) {\n  cf.switch %x : i32, [default: ^end".to_owned();
@@ -117,7 +117,7 @@ fn switch(n: usize, is_one: bool) -> String {
     text + "^other:\n  \"a.b\"() : () -> ()\n  cf.br ^end\n^end:\n  return\n}\n"
 }
 
-/// A private function with `n` arguments of which one is needed, and its call.
+/// Returns a private function with `n` arguments, one of which is used, and a call of it.
 fn arguments(n: usize) -> String {
     let list = |of: &dyn Fn(usize) -> String| (0..n).map(of).collect::<Vec<_>>().join(", ");
     let args = list(&|it| format!("%a{it}: i32"));
@@ -127,7 +127,8 @@ fn arguments(n: usize) -> String {
     )
 }
 
-/// Returns `n` adjacent choices by one condition, which become one: the ops move to the longer one.
+/// Adjacent `scf.if` ops with the same condition are merged, and the ops of the shorter one are
+/// moved.
 #[test]
 fn choices_in_a_row_cost_in_proportion_to_their_number() {
     let row = |n: usize| {
@@ -163,7 +164,7 @@ fn long_lists_cost_in_proportion_to_their_length() {
     }
 }
 
-/// The operands of a branch are written once, not once for each slot.
+/// The operands of a branch are set once, not once for each slot.
 #[test]
 fn slots_of_a_loop_cost_in_proportion_to_their_number() {
     let program = |n: usize| {

@@ -1,4 +1,4 @@
-//! Locations: kept, printed like mlir-opt, parsed again, stripped, and used in logs.
+//! Locations are kept, printed like in mlir-opt, parsed, stripped, and used in filters of logs.
 
 mod tool;
 
@@ -24,7 +24,7 @@ module @m {
 #fwd = loc("fwd":9:9)
 "#;
 
-/// The output of mlir-opt 19, with `FILE` for the name of the file.
+/// The output of mlir-opt 19, with `FILE` in place of the file name.
 const PRINTED: &str = r#"#loc2 = loc("arg")
 #loc9 = loc("blockarg")
 #loc10 = loc("FILE":9:33)
@@ -77,7 +77,7 @@ fn stdout(name: &str, args: &[&str], text: &str) -> String {
 fn locations_are_printed_as_upstream_prints_them_and_read_again() {
     let printed = stdout("located.mlir", &["-mlir-print-debuginfo"], TEXT);
     assert_eq!(printed, PRINTED);
-    // All locations are now in the text, so they do not depend on the file that is read.
+    // All locations are now explicit, so they do not depend on the name of the input file.
     assert_eq!(stdout("again.mlir", &["-mlir-print-debuginfo"], &printed), PRINTED);
     let generic = ["-mlir-print-debuginfo", "-mlir-print-op-generic"];
     let again = stdout("generic.mlir", &generic, TEXT);
@@ -86,7 +86,7 @@ fn locations_are_printed_as_upstream_prints_them_and_read_again() {
     let callsite = r#"loc(callsite("c":1:2 at fused["d":3:4, "n"("e":5:6)]))"#;
     assert!(inline.contains(callsite) && !inline.contains("#loc"), "{inline}");
     assert_eq!(stdout("again.mlir", &["-mlir-print-debuginfo"], &inline), PRINTED);
-    // A location in an attribute is none of the op or of an argument.
+    // A location in an attribute is not the location of the op or argument.
     let text = TEXT.replace("%a: i32 loc(", "%a: i32 {x.l = loc(\"no\")} loc(");
     let text =
         text.replace("%0, %a : i32 loc(#loc3)", "%0, %a {x.l = loc(\"no\")} : i32 loc(#loc3)");
@@ -94,7 +94,7 @@ fn locations_are_printed_as_upstream_prints_them_and_read_again() {
     assert!(printed.starts_with(r#"#loc2 = loc("arg")"#), "{printed}");
     assert!(printed.contains(r#"#loc7 = loc("late":1:1)"#), "{printed}");
     assert_eq!(printed.matches(r#"{x.l = loc("no")}"#).count(), 2, "{printed}");
-    // Each part of a split file has the lines of the file.
+    // Lines of parts of a split file are counted from the start of the file.
     let parts = "func.func private @f()\n// -----\nfunc.func private @g()\n";
     let flags = ["-mlir-print-debuginfo", "-mlir-print-local-scope", "-split-input-file"];
     let printed = stdout("parts.mlir", &flags, parts);
@@ -115,7 +115,7 @@ fn ops_that_passes_make_come_from_those_that_they_stand_for() {
     let flags = ["-mlir-print-debuginfo", "-mlir-print-local-scope", "-canonicalize"];
     let printed = stdout("made.mlir", &flags, text);
     assert!(printed.contains(r#"arith.muli %arg0, %c25_i32 : i32 loc("product")"#), "{printed}");
-    // A constant that moved to where all may use it comes from nowhere.
+    // A constant that moved to the start of the function has no location.
     assert!(printed.contains("arith.constant 25 : i32 loc(unknown)"), "{printed}");
     let stripped = stdout("stripped.mlir", &["-mlir-print-debuginfo", "-strip-debuginfo"], text);
     assert!(stripped.starts_with("#loc = loc(unknown)\n"), "{stripped}");

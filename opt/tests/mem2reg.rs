@@ -1,4 +1,5 @@
-//! The block arguments of `mem2reg`, and the slots that it keeps; `twin.rs` checks equivalence.
+//! The block arguments that `mem2reg` adds, and the slots that it keeps. `twin.rs` checks
+//! equivalence.
 
 mod common;
 
@@ -126,7 +127,7 @@ fn a_slot_that_is_used_otherwise_or_elsewhere_stays() {
     );
 }
 
-/// The operand of a branch for one slot was loaded from another one, which is promoted later.
+/// The branch operand for one slot was loaded from another slot, which is promoted later.
 #[test]
 fn slots_that_are_stored_to_each_other_are_passed_on() {
     becomes(

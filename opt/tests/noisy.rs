@@ -128,7 +128,8 @@ fn what_cannot_be_placed_is_told() {
     expect!["test:1: error: unexpected error: no placement is possible: %arg0 has at least 40 bits of noise, and at most 26 are allowed"].assert_eq(&told);
 }
 
-/// Evaluates a function of one 8-bit argument with only constants, products, sums and a return.
+/// Evaluates a function with one 8-bit argument that consists of constants, products, sums and a
+/// return.
 fn value(text: &str, argument: u8) -> u8 {
     let mut values = std::collections::HashMap::from([("%arg0".to_owned(), argument)]);
     for line in text.lines().map(str::trim) {

@@ -1,12 +1,11 @@
-//! `affine-schedule` keeps the order of a nest unless its model of caches and latencies predicts a
-//! gain.
+//! `affine-schedule` changes a nest only if its model of caches and latencies predicts a speedup.
 
 mod common;
 
 use common::read;
 use noisy_syntax::print;
 
-/// Returns the result for a function with square memrefs %A and %B of this size.
+/// Returns a function with square memrefs `%A` and `%B` of size `n` before and after scheduling.
 fn scheduled(n: u32, loops: &str) -> (String, String) {
     let ty = format!("memref<{n}x{n}xf64>");
     let loops = loops.replace("TY", &ty).replace('N', &n.to_string());
@@ -16,8 +15,8 @@ fn scheduled(n: u32, loops: &str) -> (String, String) {
     (print::custom(&read(&text)), print::custom(&after))
 }
 
-/// A triangular loop over a matrix, each element from a row and a column, with this many dependent
-/// operations.
+/// Returns a triangular loop nest over a matrix that computes each element from a row and a column
+/// by the ops `sum`.
 fn triangle(sum: &str) -> String {
     format!(
         "affine.for %d = 1 to N {{
@@ -96,8 +95,8 @@ fn a_wavefront_that_meets_no_element_again_has_few_rows_side_by_side() {
 
 #[test]
 fn rows_that_go_on_one_by_one_stay_where_tiles_would_jump() {
-    // Distances of several rows up and down: bands are skewed so far that none of their rows
-    // advances by one element.
+    // Dependences span several rows in both directions. Bands are skewed by such factors that no
+    // row advances by one element.
     let (before, after) = scheduled(
         1800,
         "affine.for %t = 0 to 10 {

@@ -1,5 +1,5 @@
-//! `remove-dead-values` through recursive calls, loops that feed only themselves, and attributes of
-//! arguments.
+//! `remove-dead-values` with recursive calls, carried values that only they themselves use, and
+//! argument attributes.
 
 mod common;
 
@@ -180,7 +180,7 @@ fn what_blocks_in_blocks_pass_on_to_nobody_goes() {
     );
 }
 
-/// A call that goes with a block that nothing reaches is no call any more.
+/// Calls in unreachable blocks are ignored, because the blocks are removed.
 #[test]
 fn calls_that_nothing_reaches_go() {
     becomes(

@@ -1,4 +1,4 @@
-//! `--replay`: the steps turn the initial program into the final one, and back when undone.
+//! `--replay`: the steps convert the initial program to the final one, and back if undone.
 
 mod programs;
 mod tool;
@@ -11,7 +11,7 @@ use tool::{file, run};
 
 const GENERIC: &str = "--mlir-print-op-generic";
 
-/// The generic form of a text, as the tool prints it.
+/// Returns the generic form of a program.
 fn generic(text: &str) -> String {
     static N: AtomicUsize = AtomicUsize::new(0);
     let input = file(&format!("generic-{}.mlir", N.fetch_add(1, Ordering::Relaxed)), text);
@@ -25,13 +25,14 @@ fn strings(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().map(|it| it.as_str().unwrap_or("").to_owned()).collect()
 }
 
-/// Replaces lines, which must exist.
+/// Replaces lines, which must equal `old`.
 fn replace(lines: &mut Vec<String>, at: usize, old: &[String], new: Vec<String>) {
     assert_eq!(lines[at..at + old.len()], *old);
     lines.splice(at..at + old.len(), new);
 }
 
-/// The programs before the first and after the last step, and how many steps changed something.
+/// Returns the programs before the first and after the last step, and the number of steps with
+/// changes.
 fn replayed(rows: &str) -> (String, String, usize) {
     let rows: Vec<Value> =
         rows.lines().map(|it| serde_json::from_str(it).expect("a row is JSON")).collect();
@@ -58,7 +59,8 @@ fn replayed(rows: &str) -> (String, String, usize) {
     (start.join("\n"), end, n_changes)
 }
 
-/// Runs passes and compares; how many steps changed something.
+/// Runs passes and checks the first and the last program of the replay. Returns the number of steps
+/// with changes.
 fn check(name: &str, text: &str, passes: &[&str], least: usize) -> usize {
     let input = file(&format!("{name}.mlir"), text);
     let rows = input.with_extension("jsonl");
@@ -89,7 +91,7 @@ fn the_last_step_is_what_the_passes_left() {
 
 #[test]
 fn steps_after_too_much_is_looked_at_are_one() {
-    // Each step adds more ops than are compared one by one.
+    // Each step adds more ops than the limit up to which only changed ops are compared.
     let (n_calls, n_ops) = (1100, 60);
     let ops = (1..n_ops).map(|it| format!("  %{it} = arith.muli %{}, %a : i32\n", it - 1));
     let calls =

@@ -1,4 +1,4 @@
-//! Steps as they are counted, let through, searched and reduced: the tool as it is run.
+//! Runs the tool with options that count, limit, bisect and print steps, and that reduce programs.
 
 mod tool;
 
@@ -32,7 +32,7 @@ fn stdout(output: &Output) -> String {
 fn counters_let_passes_and_patterns_through_by_number() {
     let input = file("counters.mlir", TEXT);
     let pipeline = "--pass-pipeline=builtin.module(func.func(cse))";
-    // The second function is the second that the pass runs on.
+    // The pass is skipped on the first function and runs on the second one.
     let counters = ["--mlir-debug-counter=pass-execution-skip=1,pass-execution-count=1"];
     let output = run(&[pipeline, counters[0], "--mlir-print-debug-counter"], &input);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -74,7 +74,7 @@ fn each_step_that_is_let_through_leaves_a_valid_program_and_all_of_them_what_no_
 #[test]
 fn bisecting_finds_the_rewrite_after_which_a_command_fails() {
     let input = file("bisect.mlir", TEXT);
-    // Fails as soon as the product of constants is one.
+    // The command fails as soon as the product of constants is folded.
     let output = run(&["-cse", "-canonicalize", "--bisect", "! grep -q 'constant 35'"], &input);
     let said = stdout(&output);
     assert!(said.contains("pass: Canonicalizer\nrewrite: a fold\nop: arith.muli\n"), "{said}");
@@ -140,7 +140,7 @@ fn the_program_after_a_pass_is_shown_as_a_diff() {
     let output = run(&[pipeline, "--mlir-print-ir-after-all", "--mlir-print-ir-diff"], &input);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(said.matches("IR Dump After CSE (cse)").count(), 4, "{said}");
-    // The first function stays as it is, the second loses an op in the first run.
+    // The first function does not change. The second one loses an op in the first run.
     assert_eq!(said.matches("// no change").count(), 3, "{said}");
     let expected = "--- cse
 +++ cse
@@ -159,7 +159,7 @@ fn the_program_after_a_pass_is_shown_as_a_diff() {
     let output = run(&[&flags[..], &["--mlir-print-ir-diff"]].concat(), &input);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!((said.matches("IR Dump").count(), said.matches("@@").count()), (1, 2), "{said}");
-    // A pass that a pass runs is shown so, too.
+    // Passes in dynamic pipelines are also shown as diffs.
     let dynamic =
         "--pass-pipeline=builtin.module(func.func(composite-fixed-point-pass{pipeline=any(cse)}))";
     let output = run(&[dynamic, "--mlir-print-ir-after=cse", "--mlir-print-ir-diff"], &input);
@@ -203,7 +203,7 @@ func.func @f(%c: i1, %a: i32) -> i32 {
         let rows = std::fs::read_to_string(&rows).expect("rows");
         assert_eq!(rows.matches(what).count(), n, "{pass}: {rows}");
     }
-    // Let through one by one, each leaves a program that is fine.
+    // After each number of steps, the program is valid.
     let passes = [
         "-inline=default-pipeline=",
         "-arith-unsigned-when-equivalent",

@@ -1,11 +1,11 @@
-//! Passes that remove, rename or look up symbols, which are defined in modules, in functions and in
-//! ops of unknown kinds.
+//! Passes that remove, privatize or look up symbols that are defined in modules, in functions and
+//! in unregistered ops.
 
 mod common;
 
 use noisy_syntax::print;
 
-/// The symbols that are left, in order, each with `private` before it if it is.
+/// Returns the remaining symbols in order. Private symbols have the prefix `private`.
 fn symbols(pipeline: &str, text: &str) -> Vec<String> {
     let ir = common::run(pipeline, text).expect("the pass runs");
     let printed = print::generic(&ir);
@@ -22,7 +22,7 @@ fn custom(pipeline: &str, text: &str) -> String {
     print::custom(&common::run(pipeline, text).expect("the pass runs"))
 }
 
-/// A module with a public function, an unused and a used private one, and a nested one.
+/// A module with two public functions, an unused and a used private function.
 const INNER: &str = "builtin.module {
   func.func @pub() { return }
   func.func private @dead() { return }
@@ -30,7 +30,8 @@ const INNER: &str = "builtin.module {
   func.func @user() { func.call @used() : () -> () func.return }
 }";
 
-/// Each nesting of a module, and true if its private symbols may be erased.
+/// Returns programs with the module at different positions. True if its private symbols may be
+/// erased.
 fn nestings() -> Vec<(String, bool)> {
     vec![
         (INNER.to_owned(), true),
@@ -61,7 +62,7 @@ fn symbol_dce_keeps_public_symbols_in_every_nesting() {
 #[test]
 fn symbol_dce_keeps_what_a_reference_may_mean() {
     for (text, wanted) in [
-        // The op of an unknown kind may be a symbol table, or not.
+        // The unregistered op may be a symbol table.
         (
             "func.func private @a() { return }\n\"t.w\"() ({ func.func private @a() { return }\n \"t.x\"() {r = @a} : () -> () }) : () -> ()",
             &["private a", "private a"][..],
@@ -70,14 +71,14 @@ fn symbol_dce_keeps_what_a_reference_may_mean() {
             "func.func private @a() { return }\n\"t.w\"() ({ \"t.x\"() {r = @a} : () -> () }) : () -> ()",
             &["private a"],
         ),
-        // Nothing outside of a module is meant in it.
+        // A reference in a module does not refer to symbols outside the module.
         ("func.func private @a() { return }\nmodule { \"t.x\"() {r = @a} : () -> () }", &[]),
-        // Symbols in a region of a function are no symbols of the module.
+        // Symbols in a function body are not symbols of the module.
         (
             "func.func private @a() { return }\nfunc.func @f() { \"t.x\"() {sym_name = \"a\"} : () -> ()\n func.call @a() : () -> ()\n return }",
             &["private a", "f", "a"],
         ),
-        // References from dead symbols keep nothing alive; circular ones neither.
+        // References from dead symbols, including circular ones, do not keep symbols alive.
         (
             "func.func private @a() { func.call @b() : () -> () return }\nfunc.func private @b() { func.call @a() : () -> () return }",
             &[],
@@ -86,9 +87,9 @@ fn symbol_dce_keeps_what_a_reference_may_mean() {
             "module @m { module @n { func.func private @a() { return }\n func.func private @b() { return } } }\n\"t.x\"() {r = @m::@n::@a} : () -> ()",
             &["m", "n", "private a"],
         ),
-        // Ops of unknown kinds are no symbols for their name alone.
+        // Unregistered ops are not symbols even if they have a symbol name.
         ("\"t.x\"() {sym_name = \"a\", sym_visibility = \"private\"} : () -> ()", &["private a"]),
-        // The outermost module stays, as in mlir-opt.
+        // The top-level module is kept, as in mlir-opt.
         (
             "module @m attributes {sym_visibility = \"private\"} { func.func @a() { return } }",
             &["private m", "a"],
@@ -114,7 +115,7 @@ fn inline_erases_private_functions_in_known_ops_alone() {
         }
         assert_eq!(left.iter().any(|it| it == "private dead"), !may_erase, "{text}\n{left:?}");
     }
-    // A function that an op of an unknown kind mentions stays.
+    // A function that is referenced within an unregistered op is kept.
     for text in [
         "func.func private @c() { return }\n\"t.w\"() ({ \"t.q\"() {r = @c} : () -> () }) : () -> ()",
         "func.func private @c() { return }\n\"t.w\"() ({ module { \"t.q\"() {r = @c} : () -> () } }) : () -> ()",
@@ -127,7 +128,7 @@ fn inline_erases_private_functions_in_known_ops_alone() {
 
 #[test]
 fn inlining_changes_the_meaning_of_no_symbol() {
-    // In the op of an unknown kind `@d` may be another function.
+    // In the unregistered op, `@d` may be another function.
     let text = "func.func private @d() -> i32 { %0 = arith.constant 1 : i32 return %0 : i32 }
 func.func private @c() -> i32 { %0 = func.call @d() {no_inline} : () -> i32 return %0 : i32 }
 \"t.w\"() ({
@@ -136,7 +137,7 @@ func.func private @c() -> i32 { %0 = func.call @d() {no_inline} : () -> i32 retu
 }) : () -> ()";
     let printed = custom("builtin.module(inline)", text);
     assert!(printed.contains("call @c() : () -> i32"), "{printed}");
-    // In a function of the same table it means the same.
+    // In a function of the same symbol table, `@d` is the same function.
     let text = "func.func private @d() -> i32 { %0 = arith.constant 1 : i32 return %0 : i32 }
 func.func private @c() -> i32 { %0 = func.call @d() {no_inline} : () -> i32 return %0 : i32 }
 func.func @g() -> i32 { %0 = func.call @c() : () -> i32 return %0 : i32 }";
@@ -147,9 +148,9 @@ func.func @g() -> i32 { %0 = func.call @c() : () -> i32 return %0 : i32 }";
 #[test]
 fn remove_dead_values_leaves_functions_that_other_ops_may_call() {
     for text in [
-        // Called from within an op of an unknown kind.
+        // The call is in an unregistered op.
         "func.func private @c(%a: i32) { return }\n\"t.w\"() ({ func.func @g(%a: i32) { func.call @c(%a) : (i32) -> () return } }) : () -> ()",
-        // In one.
+        // The function is in an unregistered op.
         "\"t.w\"() ({ func.func private @c(%a: i32) { return } }) : () -> ()",
         "func.func @f(%b: i1) { scf.if %b { builtin.module { func.func private @c(%a: i32) { return }\n func.func @g(%a: i32) { func.call @c(%a) : (i32) -> () func.return } } } return }",
         "module @m { func.func private @c(%a: i32) { return } }\n\"t.x\"() {r = @m::@c} : () -> ()",

@@ -1,5 +1,5 @@
-//! Random programs run the same before and after passes. What runs them is an interpreter of its
-//! own, which shares nothing with the folds, patterns and analyses.
+//! Random programs compute the same before and after passes. The interpreter shares no code with
+//! the folds, patterns and analyses.
 
 mod common;
 mod lints;
@@ -11,7 +11,7 @@ use noisy_syntax::{Ir, Op, Source, print};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
-/// Writes a program by the numbers it is given.
+/// Writes a program that random numbers determine.
 struct Writer {
     out: String,
     next: usize,
@@ -179,7 +179,8 @@ impl Writer {
         }
     }
 
-    /// A function with a slot of each type, that ends in a diamond of blocks, which may run again.
+    /// Writes a function with a slot of each type that ends in a diamond of blocks, which may be
+    /// repeated.
     fn function(&mut self, header: &str, has_callee: bool) {
         let _ = writeln!(self.out, "func.func {header}(%a: i4, %b: i8) -> (i4, i8) {{");
         for (at, ty) in TYPES.iter().enumerate() {
@@ -279,7 +280,8 @@ proptest! {
         for pipeline in PIPELINES {
             let after = transformed(&text, pipeline);
             for (&(a, b), expected) in args.iter().zip(&expected) {
-                // A program without a meaning may become any other, and poison any number.
+                // A program with undefined behavior may compute anything, and poison may become any
+                // number.
                 let Ok(expected) = expected else { continue };
                 let found =
                     Machine::call(&after, main_of(&after), &[Some(a), Some(b)], 20_000);
@@ -292,7 +294,7 @@ proptest! {
                     pipeline, a, b, expected, found, text, print::custom(&after)
                 );
             }
-            // The print is the same program.
+            // The printed program must be valid.
             let printed = print::custom(&after);
             let again = Source::new(&printed);
             prop_assert!(again.problems().is_empty(), "{:?}\n{}", again.problems(), printed);
@@ -318,7 +320,8 @@ fn fixes_of_lints_keep_what_programs_compute() {
         let (before, after_ir) = (read(&text), read(&after));
         for (a, b) in [(0, 0), (3, 200), (15, 7), (8, 128)] {
             let run = |ir: &Ir| Machine::call(ir, main_of(ir), &[Some(a), Some(b)], 20_000);
-            // A program without a meaning may become any other, and poison any number.
+            // A program with undefined behavior may compute anything, and poison may become any
+            // number.
             let Ok(expected) = run(&before) else { continue };
             let found = run(&after_ir);
             let is_same = found.as_ref().is_ok_and(|found| {

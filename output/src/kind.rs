@@ -1,4 +1,4 @@
-//! Kinds of files, so that no output replaces a file of another kind by mistake.
+//! Kinds of files: an output must not replace a file of another kind by mistake.
 
 use std::fmt;
 use std::fs::File;
@@ -12,17 +12,17 @@ use crate::shown::shown_path;
 pub enum Kind {
     /// An MLIR program.
     Program,
-    /// A configuration.
+    /// A configuration in TOML.
     Toml,
-    /// Text for people.
+    /// Other text.
     Text,
-    /// A page.
+    /// An HTML page.
     Html,
     /// A picture in SVG.
     Svg,
     /// A graph for Graphviz.
     Dot,
-    /// JSON, also one value per line.
+    /// JSON, or lines of JSON.
     Json,
     /// Other XML, such as a report of `JUnit`.
     Xml,
@@ -43,11 +43,11 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Number of bytes in which the kind of a file shows.
+/// Number of bytes that are read to recognize the kind of a file.
 const HEAD: u64 = 512;
 
 impl Kind {
-    /// Returns the kind that the name of a file states.
+    /// Returns the kind that the extension of a file name states.
     fn of_name(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match &*extension {
@@ -62,7 +62,7 @@ impl Kind {
         })
     }
 
-    /// Returns the kind of the start of a content.
+    /// Returns the kind of a content, judging by its start.
     fn of_content(head: &[u8]) -> Self {
         let head = String::from_utf8_lossy(head).to_ascii_lowercase();
         let head = head.trim_start();
@@ -83,14 +83,14 @@ impl Kind {
     }
 }
 
-/// Checks that an output of a kind may take the place of a file: that there is none, that it is
-/// empty or no regular file, or that it is of the same kind.
+/// Checks that an output of a kind may replace a file: the file does not exist, is empty, is not a
+/// regular file, or has the same kind.
 ///
 /// # Errors
 ///
 /// The error names the file and both kinds.
 pub fn is_replaceable(path: &Path, by: Kind) -> Result<(), String> {
-    // A file that cannot be read is left to the attempt to write it.
+    // If a file cannot be read, the attempt to write it reports the error.
     if !path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0) {
         return Ok(());
     }
@@ -100,7 +100,7 @@ pub fn is_replaceable(path: &Path, by: Kind) -> Result<(), String> {
     let Some(old) = named.or_else(|| is_read.then(|| Kind::of_content(&head))) else {
         return Ok(());
     };
-    // The name does not tell text from a program.
+    // Without an extension, a program cannot be distinguished from text.
     let is_same = old == by || (named.is_none() && (old, by) == (Kind::Text, Kind::Program));
     if is_same {
         return Ok(());
@@ -131,7 +131,7 @@ mod tests {
         assert!(is_fine("a.mlir", "func.func private @f()\n", Kind::Program));
         assert!(is_fine("a.html", page, Kind::Html));
         assert!(!is_fine("a.html", page, Kind::Svg));
-        // Without a telling name the content counts.
+        // Without a known extension the content decides.
         for (text, kind) in [
             (page, Kind::Html),
             ("<svg xmlns=\"\">", Kind::Svg),

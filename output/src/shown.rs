@@ -1,28 +1,29 @@
-//! Text for people: control characters are displayed and not sent. So no source, file name or
-//! symbol name can control a terminal, or start a line that a CI system takes for a command. And
-//! file names for programs.
+//! Untrusted text for people: control characters are displayed, not sent. So no source, file name
+//! or symbol name can control a terminal, or start a line that a CI system interprets as a command.
+//! Also file names for programs.
 
 use std::borrow::Cow;
 use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 
-/// Returns the text with a visible character for each control character: its picture, or U+FFFD if
-/// there is none. Line breaks and tabs stay, and so do the numbers of characters and lines.
+/// Returns the text with a visible character for each control character: its picture in Unicode, or
+/// U+FFFD if there is none. Line breaks and tabs are kept, and the numbers of characters and lines
+/// do not change.
 pub fn shown(text: &str) -> Cow<'_, str> {
     pictured(text, is_hidden)
 }
 
-/// [`shown`] in one line: line breaks are replaced, too.
+/// Like [`shown`], but returns one line: line breaks are also replaced.
 pub fn shown_line(text: &str) -> Cow<'_, str> {
     pictured(text, |it| it == '\n' || is_hidden(it))
 }
 
-/// Returns the name of a file in one line, as [`shown_line`].
+/// Returns the name of a file in one line, like [`shown_line`].
 pub fn shown_path(path: &Path) -> String {
     shown_line(&path.to_string_lossy()).into_owned()
 }
 
-/// Returns the name of a file for programs, as git and CI services know it: without redundant parts
-/// (`./a//./b` is `a/b`), and with `/` between folders.
+/// Returns the name of a file as git and CI services write it: without redundant parts (`a/b` for
+/// `./a//./b`), and with `/` between folders.
 pub fn plain_path(path: &Path) -> PathBuf {
     let plain: PathBuf = path.components().filter(|it| *it != Component::CurDir).collect();
     if plain.as_os_str().is_empty() {
@@ -35,8 +36,8 @@ pub fn plain_path(path: &Path) -> PathBuf {
 }
 
 /// Returns the name of a file for the header of a diff: like [`plain_path`], but a name with
-/// control characters, quotes, backslashes or invalid UTF-8 is quoted with C escapes, as git writes
-/// it and `git apply` and `patch` read it.
+/// control characters, quotes, backslashes or invalid UTF-8 is quoted with C escapes. This is the
+/// format of git, which `git apply` and `patch` read.
 pub fn quoted_name(name: impl AsRef<Path>) -> String {
     let path = plain_path(name.as_ref());
     let is_escaped = |it: char| it.is_control() || matches!(it, '"' | '\\');
@@ -65,9 +66,9 @@ pub fn quoted_name(name: impl AsRef<Path>) -> String {
 }
 
 /// Returns true if a terminal would interpret a character, reorder others because of it, or display
-/// nothing for it. Of Unicode's format characters these are all that are `Bidi_Control` or
-/// `Default_Ignorable_Code_Point`, except the joiners U+200C and U+200D, which scripts and emoji
-/// need.
+/// nothing for it. These are the control characters, and all of Unicode's format characters that
+/// are `Bidi_Control` or `Default_Ignorable_Code_Point`. The joiners U+200C and U+200D are
+/// exceptions, which scripts and emoji need.
 pub fn is_hidden(it: char) -> bool {
     let is_format = matches!(
         it,
@@ -88,7 +89,7 @@ pub fn is_hidden(it: char) -> bool {
     is_format || (it.is_control() && !matches!(it, '\n' | '\t'))
 }
 
-/// Returns the replacement of a hidden character.
+/// Returns the visible replacement of a hidden character.
 pub fn picture(it: char) -> char {
     match u32::from(it) {
         code @ ..0x20 => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
@@ -97,7 +98,7 @@ pub fn picture(it: char) -> char {
     }
 }
 
-/// Replaces some characters.
+/// Replaces the hidden characters by visible ones.
 fn pictured(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_hidden) {
         return Cow::Borrowed(text);
@@ -136,7 +137,7 @@ mod tests {
         {
             assert_eq!(shown(&format!("a{it}b")), "a\u{fffd}b", "{it:?}");
         }
-        // Joined letters, a family, a heart in red, a blank that does not break.
+        // Joined letters, an emoji of a family, a red heart, and a no-break space.
         let texts =
             "\u{915}\u{94d}\u{200c}\u{937} \u{1f468}\u{200d}\u{1f469} \u{2764}\u{fe0f} \u{a0}";
         assert!(matches!(shown(texts), Cow::Borrowed(_)));

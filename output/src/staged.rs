@@ -1,4 +1,4 @@
-//! A file that is written beside its target and then takes its place.
+//! A file that is written beside its target and then replaces it.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -13,7 +13,7 @@ use crate::shown::shown_path;
 
 /// The temporary files that currently exist.
 static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-/// Held during operations that a signal must not interrupt.
+/// Locked for reading during operations that a signal must not interrupt.
 static BUSY: RwLock<()> = RwLock::new(());
 
 fn temporary() -> MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -23,17 +23,17 @@ fn temporary() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 /// The exit code after a signal, by the convention of shells.
 const INTERRUPTED: i32 = 130;
 
-/// Removes the temporary files when a signal ends the process, from now on.
+/// Removes the temporary files when a signal ends the process. Takes effect when called.
 pub fn clean_up_on_signals() {
     let handler = || {
         let _idle = BUSY.write().unwrap_or_else(PoisonError::into_inner);
         for it in &*temporary() {
-            // There is no user to whom an error could be shown.
+            // An error cannot be shown to anyone at this point.
             let _ = fs::remove_file(it);
         }
         std::process::exit(INTERRUPTED);
     };
-    // Without a handler the files stay, and nothing else is wrong.
+    // Without a handler, the files remain after an interruption; everything else works.
     #[cfg(target_family = "wasm")]
     let _ = handler;
     #[cfg(not(target_family = "wasm"))]
@@ -46,22 +46,23 @@ fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// A temporary file that is known to the signal handler. Dropping it removes the file.
+/// A temporary file that the signal handler removes. Dropping it also removes the file.
 #[derive(Debug)]
 pub struct Temporary(TempPath);
 
 impl Temporary {
-    /// Its path.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Writes its content into another file with content `old`. Signals wait for the end.
+    /// Writes its content to another file, which has the content `old`. Signals are handled
+    /// afterwards.
     ///
     /// # Errors
     ///
-    /// If that fails. The other file keeps its content; if that could not be restored either, this
-    /// file stays, and the error names it.
+    /// If writing fails. The other file keeps its content. If its content could not be restored,
+    /// the temporary file is kept, and the error names it.
     pub fn overwrite(&mut self, file: &mut File, old: &[u8]) -> io::Result<()> {
         let new = fs::read(self.path())?;
         let done = undisturbed(|| overwrite(file, old, &new));
@@ -77,11 +78,11 @@ impl Temporary {
         })
     }
 
-    /// Moves it to the path of another file.
+    /// Moves it to the path of another file, which it replaces.
     ///
     /// # Errors
     ///
-    /// If it cannot be moved. Dropping it removes it.
+    /// If it cannot be moved. It is then removed when it is dropped.
     pub fn take_place(&mut self, path: &Path) -> io::Result<()> {
         fs::rename(&self.0, path)?;
         self.0.disable_cleanup(true);
@@ -95,34 +96,33 @@ impl Drop for Temporary {
     }
 }
 
-/// A file under construction beside its target. Dropping it before the end leaves nothing behind.
+/// A file that is being written beside its target. Dropping it before the end removes it.
 #[derive(Debug)]
 pub struct Staged {
     /// The open file.
     pub file: BufWriter<File>,
-    /// True if replacing the target would change its identity: then its content is overwritten
-    /// instead.
+    /// True if replacing the target would change its identity, so its content is overwritten.
     pub in_place: bool,
     temporary: Temporary,
     path: PathBuf,
 }
 
 impl Staged {
-    /// Starts a file for a path that is no link.
+    /// Starts a file for a path that is not a link.
     ///
     /// # Errors
     ///
-    /// If nothing can be added beside it.
+    /// If no file can be created beside the path.
     pub fn new(path: PathBuf) -> io::Result<Self> {
         let old = fs::metadata(&path).ok();
         Self::of(path, old.as_ref())
     }
 
-    /// Starts a file for a path that is no link, which replaces an existing file.
+    /// Starts a file for a path that is not a link. `old` is the file that it replaces.
     ///
     /// # Errors
     ///
-    /// If nothing can be added beside it.
+    /// If no file can be created beside the path.
     pub fn of(path: PathBuf, old: Option<&fs::Metadata>) -> io::Result<Self> {
         let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
         let mut builder = tempfile::Builder::new();
@@ -130,7 +130,7 @@ impl Staged {
         if old.is_none() {
             allow_the_usual(&mut builder);
         }
-        // No signal comes between creating the file and listing it.
+        // A signal must not arrive between the creation of the file and its registration.
         let made = undisturbed(|| {
             let made = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?.into_parts();
             temporary().insert(made.1.to_path_buf());
@@ -150,18 +150,18 @@ impl Staged {
     ///
     /// # Errors
     ///
-    /// If the last part cannot be written.
+    /// If the buffered content cannot be written.
     pub fn close(self) -> io::Result<(Temporary, PathBuf)> {
         let Self { mut file, temporary, path, .. } = self;
         file.flush()?;
         Ok((temporary, path))
     }
 
-    /// Takes the place of the target or overwrites its content. All of it is then on the disk.
+    /// Replaces the target or overwrites its content, and waits until the content is on the disk.
     ///
     /// # Errors
     ///
-    /// If that fails; the target is then unchanged, or the error says where the new text is.
+    /// If writing fails. The target is then unchanged, or the error states where the new text is.
     pub fn commit(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
@@ -175,8 +175,7 @@ impl Staged {
     }
 }
 
-/// Gives a temporary file the permissions of a new file: everything that the mask of the process
-/// allows.
+/// Gives a temporary file the permissions of a new file: all that the umask allows.
 #[cfg(unix)]
 fn allow_the_usual(builder: &mut tempfile::Builder<'_, '_>) {
     use std::os::unix::fs::PermissionsExt;
@@ -186,8 +185,8 @@ fn allow_the_usual(builder: &mut tempfile::Builder<'_, '_>) {
 #[cfg(not(unix))]
 fn allow_the_usual(_: &mut tempfile::Builder<'_, '_>) {}
 
-/// Writes a file that can be regenerated at any time: readers see all of it or the previous
-/// content, but the caller does not wait for the disk.
+/// Writes a file that can be regenerated at any time. Readers see either the complete file or the
+/// previous content. The caller does not wait for the disk.
 ///
 /// # Errors
 ///
@@ -199,7 +198,7 @@ pub fn remake(path: &Path, text: &[u8]) -> io::Result<()> {
     temporary.take_place(&path)
 }
 
-/// A file whose content is overwritten in place.
+/// A file with content that is overwritten in place.
 trait Target: Write + Seek {
     fn cut(&mut self, len: u64) -> io::Result<()>;
 
@@ -217,13 +216,13 @@ impl Target for File {
     }
 }
 
-/// Overwrites a regular file, which is open for writing. It then has the new content or, after an
-/// error, the old one. The second part of the error is true if the old content could not be
-/// restored. Only a loss of power in this moment can leave a part of it.
+/// Overwrites a regular file, which is open for writing. Afterwards it has the new content or, if
+/// an error is returned, the old content. The boolean of the error is true if the old content could
+/// not be restored. Only a power failure at this moment can leave mixed content.
 fn overwrite(file: &mut impl Target, old: &[u8], new: &[u8]) -> Result<(), (io::Error, bool)> {
     let mut put = |bytes: &[u8], other: &[u8]| {
         let n_shared = bytes.len().min(other.len());
-        // Operations that need space come first: if they fail nothing is lost.
+        // Operations that need disk space come first: if they fail, nothing is lost.
         file.seek(SeekFrom::Start(n_shared as u64))?;
         file.write_all(&bytes[n_shared..])?;
         file.sync()?;
@@ -235,8 +234,8 @@ fn overwrite(file: &mut impl Target, old: &[u8], new: &[u8]) -> Result<(), (io::
     put(new, old).map_err(|why| (why, put(old, new).is_err()))
 }
 
-/// Returns true if replacing a file would lose other names, its owner, or further metadata (access
-/// lists and other extended attributes; on Linux).
+/// Returns true if replacing a file would lose other names (hard links), its owner, or, on Linux,
+/// extended attributes such as access lists.
 fn is_other_when_replaced(path: &Path, old: &fs::Metadata, new: &File) -> io::Result<bool> {
     Ok(has_other_names_or_owner(old, &new.metadata()?) || !attributes::are_equal(path, new))
 }
@@ -260,16 +259,16 @@ mod attributes {
     use rustix::fs::{fgetxattr, lgetxattr, llistxattr};
     use rustix::io::Errno;
 
-    /// Larger attributes, in bytes, are not compared.
+    /// Maximum size in bytes of attributes that are compared.
     const MOST: usize = 4096;
 
-    /// Returns true if a new file has all extended attributes of another one; `false` if that is
+    /// Returns true if a new file has all extended attributes of another file, and false if that is
     /// unknown.
     pub(super) fn are_equal(old: &Path, new: &File) -> bool {
         let mut names = [0_u8; MOST];
         let names = match llistxattr(old, &mut names) {
             Ok(n) => &names[..n],
-            // The file system has no extended attributes.
+            // The file system does not support extended attributes.
             Err(Errno::NOTSUP) => return true,
             Err(_) => return false,
         };
@@ -296,10 +295,10 @@ mod tests {
 
     use super::*;
 
-    /// A file of which one call fails after half of its work.
+    /// A file with one call that fails after half of its work.
     struct Failing {
         bytes: Cursor<Vec<u8>>,
-        /// The number of calls that succeed before that.
+        /// Number of calls that succeed before the failing one.
         n_good: usize,
     }
 

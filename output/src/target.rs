@@ -1,4 +1,4 @@
-//! Streams and files as one type.
+//! A common type for streams and files that are written.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -9,13 +9,13 @@ use crate::reason;
 use crate::shown::shown_path;
 use crate::staged::Staged;
 
-/// The destination of output. A file keeps its content until all is written.
+/// The destination of output. A file keeps its old content until all output is written.
 pub enum Output {
     /// A stream.
     Stream(Box<dyn Write + Send>),
-    /// A path that is no regular file, or whose folder cannot get new files.
+    /// A path that is not a regular file, or is in a folder where no files can be created.
     InPlace(BufWriter<File>, PathBuf),
-    /// A file, with its path as it was given.
+    /// A file, with its path as the caller gave it.
     Staged(Box<Staged>, PathBuf),
 }
 
@@ -31,12 +31,12 @@ impl fmt::Debug for Output {
 }
 
 impl Output {
-    /// Opens a file, which may exist. A name of an open stream, such as `/dev/stdout`, is that
-    /// stream, which keeps its content.
+    /// Opens a file, which may exist. If the path names an open stream, such as `/dev/stdout`,
+    /// output is appended to that stream.
     ///
     /// # Errors
     ///
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn to_file(path: &Path) -> io::Result<Self> {
         let given = path;
         let path = &followed(path);
@@ -57,7 +57,7 @@ impl Output {
             it => it.is_ok(),
         };
         if is_there {
-            // Ready for writing.
+            // Checks that the file can be written.
             open(false)?;
         }
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
@@ -72,7 +72,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// If some of it could not be written.
+    /// If some of the output could not be written.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         match self {
@@ -82,7 +82,7 @@ impl Output {
     }
 }
 
-/// Checks that an output file is none of the input files, whatever their names.
+/// Checks that an output file is not one of the input files, even under another name.
 ///
 /// # Errors
 ///
@@ -101,7 +101,8 @@ pub fn is_no_input<'a>(
     }
 }
 
-/// Returns the identity of a file, whatever its name. `None` if it does not exist.
+/// Returns the identity of a file, which is the same under all its names. `None` if it does not
+/// exist.
 #[cfg(unix)]
 pub fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -115,10 +116,10 @@ pub fn identity(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
 }
 
-/// Follows links, up to a name of an open stream: that is not followed, because its target is
-/// already open.
+/// Follows links until a path names an open stream. Such a path is not followed, because its target
+/// is already open.
 fn followed(path: &Path) -> PathBuf {
-    /// No system follows more links.
+    /// Maximum number of links to follow; no system follows more.
     const LINKS: usize = 40;
     let mut at = path.to_owned();
     for _ in 0..LINKS {
@@ -131,7 +132,7 @@ fn followed(path: &Path) -> PathBuf {
     at
 }
 
-/// Returns true if a path names an open stream, such as `/dev/stdin`, or leads to such a name.
+/// Returns true if a path is the name of an open stream, such as `/dev/stdin`, or a link to one.
 pub fn is_stream(path: &Path) -> bool {
     descriptor(&followed(path)).is_some()
 }

@@ -1,7 +1,7 @@
-//! Self-contained HTML pages: light, dark or in high contrast, as the reader or the editor prefers;
-//! without other files and network.
+//! Self-contained HTML pages, without other files and network. The reader or the editor chooses a
+//! light, dark or high-contrast theme.
 //!
-//! The content security policy of a page allows only its own script, which is named by a hash. No
+//! The content security policy of a page allows only its own script, which it names by a hash. No
 //! text inside the page can contain that hash.
 
 pub mod recording;
@@ -22,14 +22,14 @@ pub fn page(title: &str, style: &str, body: &str, script: &str) -> String {
     )
 }
 
-/// Returns an element with data for the script of a page.
+/// Returns an element that contains data for the script of a page.
 pub fn data(value: &serde_json::Value) -> String {
-    // In a script, `<` could begin its end tag.
+    // Inside a script, `<` could start its end tag.
     let text = value.to_string().replace('<', "\\u003c");
     format!("<script type=\"application/json\">{text}</script>\n")
 }
 
-/// Escapes text for XML or HTML, inside attributes too.
+/// Escapes text for XML or HTML, including attribute values.
 pub fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

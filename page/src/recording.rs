@@ -1,27 +1,27 @@
-//! Recordings: a program and steps that change it or the facts about it, each stored as a
-//! difference.
+//! Recordings: a program and the steps that change it or the facts about it. Each step is stored as
+//! a difference.
 //!
-//! *Law.* The steps applied to the program in order give the last state that the recorder saw;
-//! undone in reverse order they give the program at the start. *Cost.* A step is as large as its
-//! changes. Equal texts are stored once.
+//! *Law.* Applying the steps to the program in order gives the last state of the recording. Undoing
+//! them in reverse order gives the program at the start. *Cost.* A step is as large as its changes.
+//! Equal texts are stored once.
 
 use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-/// A text of a [`Recording`].
+/// The id of a text in a [`Recording`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text(u32);
 
 /// A replacement of lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hunk {
-    /// The first line, from 0, in the program before the step.
+    /// The first line in the program before the step, counted from 0.
     pub at: usize,
-    /// The number of removed lines.
+    /// The removed lines.
     pub old: Vec<Text>,
-    /// The new lines.
+    /// The inserted lines.
     pub new: Vec<Text>,
 }
 
@@ -43,19 +43,19 @@ pub struct Step {
     pub what: Text,
     /// The subject of the action.
     pub place: Text,
-    /// The line of the subject, from 0, in the program after the step.
+    /// The line of the subject in the program after the step, counted from 0.
     pub line: Option<usize>,
     /// The changes of lines, in order.
     pub hunks: Vec<Hunk>,
     /// The changes of facts.
     pub facts: Vec<Change>,
-    /// The names and facts that were read.
+    /// The names and facts that the step read.
     pub reads: Vec<(Text, Text)>,
-    /// Blocks that become or stop being live, from [`Recording::block`].
+    /// Blocks that become live (true) or dead (false), from [`Recording::block`].
     pub blocks: Vec<(usize, bool)>,
-    /// The first waiting items of the worklist, the next one first.
+    /// The first items of the worklist, the next one first.
     pub waiting: Vec<Text>,
-    /// The number of waiting items.
+    /// Number of items in the worklist.
     pub n_waiting: usize,
 }
 
@@ -92,10 +92,10 @@ pub struct Recording {
     n_left_out: usize,
 }
 
-/// A longer text, in bytes, is shortened to its start and its end.
+/// Maximum length in bytes of a text; a longer one is shortened to its start and its end.
 const MOST_TEXT: usize = 1024;
 
-/// Returns a text as it is shown.
+/// Returns a text, shortened if it is long.
 fn shown(text: &str) -> Cow<'_, str> {
     if text.len() <= MOST_TEXT {
         return Cow::Borrowed(text);
@@ -133,8 +133,8 @@ impl Recording {
         self.start = lines;
     }
 
-    /// Adds a value with facts of an analysis: the line of its definition, from 0, and its name. It
-    /// has no fact yet.
+    /// Adds a value with facts of an analysis: the line of its definition, counted from 0, and its
+    /// name. It has no fact at first.
     pub fn value(&mut self, line: usize, name: Text, group: Text) -> usize {
         self.values.push(Fact { line, name, group });
         self.values.len() - 1
@@ -145,7 +145,8 @@ impl Recording {
         self.values.get(value).map_or("", |it| self.str(it.name))
     }
 
-    /// Adds a block for an analysis, from its first to its last line, from 0. It is not live yet.
+    /// Adds a block for an analysis, with its first and last line, counted from 0. It is not live
+    /// at first.
     pub fn block(&mut self, name: Text, first: usize, last: usize, group: Text) -> usize {
         self.blocks.push(Block { name, group, first, last });
         self.blocks.len() - 1
@@ -161,13 +162,13 @@ impl Recording {
         &self.steps
     }
 
-    /// Returns true if no more steps are recorded. The rest may be summarized in one
-    /// ([`Recording::end`]).
+    /// Returns true if [`Recording::step`] records no further steps. They can be summarized in one
+    /// step with [`Recording::end`].
     pub fn is_full(&self) -> bool {
         self.steps.len() >= MAX_STEPS
     }
 
-    /// Records a step. If there are too many, it is only counted.
+    /// Records a step. If the recording is full, the step is only counted.
     pub fn step(&mut self, step: Step) {
         if self.is_full() {
             self.n_left_out += 1;
@@ -176,7 +177,7 @@ impl Recording {
         }
     }
 
-    /// Records a step even if there are too many.
+    /// Records a step even if the recording is full.
     pub fn end(&mut self, step: Step) {
         for hunk in step.hunks.iter().rev() {
             self.now.splice(hunk.at..hunk.at + hunk.old.len(), hunk.new.iter().copied());
@@ -184,12 +185,12 @@ impl Recording {
         self.steps.push(step);
     }
 
-    /// Counts steps that were left out.
+    /// Counts steps that were not recorded.
     pub fn leave_out(&mut self, n: usize) {
         self.n_left_out += n;
     }
 
-    /// Returns everything as data for the page.
+    /// Returns the recording as data for the page.
     pub(crate) fn json(&self) -> Value {
         let ids = |texts: &[Text]| texts.iter().map(|it| it.0).collect::<Vec<_>>();
         let steps = self.steps.iter().map(|step| {
@@ -222,8 +223,8 @@ impl Recording {
         })
     }
 
-    /// Writes the program before the first step as step 0, and then a JSON object for each step,
-    /// one per line.
+    /// Returns JSON objects, one per line: the program before the first step as step 0, and then
+    /// each step.
     pub fn rows(&self) -> String {
         let texts = |texts: &[Text]| texts.iter().map(|&it| self.str(it)).collect::<Vec<_>>();
         let mut out = json!({ "step": 0, "program": texts(&self.start) }).to_string() + "\n";

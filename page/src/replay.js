@@ -1,4 +1,4 @@
-// A recording, step by step: what a step changes is applied forward and back; only lines in sight have elements. No library, no network.
+// Replays a recording: applies the changes of each step, forward and back. Only visible lines have elements. No library, no network.
 "use strict";
 (() => {
   const { texts, program, values, blocks, steps, leftOut } = JSON.parse(
@@ -18,13 +18,13 @@
   const play = document.querySelector("[data-key=' ']");
   slider.max = steps.length;
 
-  /** How many steps are applied to what follows. */
+  /** Number of steps that are applied to the variables below. */
   let at = 0;
   let lines = program;
   const facts = values.map(() => -1);
   const alive = blocks.map(() => false);
 
-  /** By group: the values of each line, and the innermost block around it. */
+  /** For each group: the values of each line, and the innermost block around it. */
   const byGroup = new Map();
   const shapeOf = (group) => {
     let shape = byGroup.get(group);
@@ -36,7 +36,7 @@
       if (!shape.values.has(line)) shape.values.set(line, []);
       shape.values.get(line).push(value);
     });
-    // Outer blocks come before those in them.
+    // Outer blocks precede inner ones, which overwrite them.
     blocks.forEach(([, first, last, of], block) => {
       if (of === group) shape.blocks.fill(block, first, last + 1);
     });
@@ -52,7 +52,7 @@
     for (const [value, , after] of step[FACTS]) facts[value] = after;
     for (const [block, is] of step[BLOCKS]) alive[block] = is;
   };
-  /** The hunks with their places after the step. */
+  /** Returns the hunks with their positions after the step. */
   const moved = (step) => {
     let by = 0;
     return step[HUNKS].map(([from, old, items]) => {
@@ -67,7 +67,7 @@
     for (const [block, is] of step[BLOCKS].toReversed()) alive[block] = !is;
   };
 
-  /** What is shown, line by line: a line from 0 on, or `~n` for the line number n of those that went. */
+  /** The shown lines: an index of `lines`, or `~n` for line n of the removed ones. */
   let view = new Int32Array(0);
   let gone = [];
   let fresh = new Set();
@@ -235,7 +235,7 @@
     play.setAttribute("aria-pressed", "true");
     timer = setInterval(() => (wanted < steps.length ? go(wanted + 1) : stop()), PLAY);
   };
-  /** Where another pass or analysis begins. */
+  /** Goes to the start of the next or previous pass or analysis. */
   const jump = (by) => {
     const group = (it) => steps[it - 1]?.[GROUP];
     let to = wanted + by;

@@ -1,4 +1,5 @@
-//! A page that replays a recording: the program, and the effect of each step, forward and back.
+//! A page that replays a recording: it shows the program and the effect of each step, forward and
+//! back.
 //!
 //! The page contains the steps as data, each with its changes, and shows only the visible lines.
 
@@ -9,7 +10,7 @@ const SCRIPT: &str = include_str!("replay.js");
 const STYLE: &str = include_str!("replay.css");
 
 impl Recording {
-    /// Returns the page of a recording, given its title and a word for its kind.
+    /// Returns the page of a recording with this title. `what` is a word for its kind.
     pub fn html(&self, title: &str, what: &str) -> String {
         let title = xml(title);
         let what = xml(what);

@@ -1,12 +1,12 @@
-//! Solves an instance that is given as JSON, and prints the answer as JSON:
+//! Solves an instance in JSON and prints the answer as JSON:
 //!
 //! ```text
 //! cargo run --release -p noisy-placement --example answer -- \
 //!     [--time SECONDS] INSTANCE.json > PLACEMENT.json
 //! ```
 //!
-//! `noisy_placement::instance::json` describes the instance, `docs/placement-reference.md` the
-//! answer and its certificate.
+//! `noisy_placement::instance::json` describes the format of the instance, and
+//! `docs/placement-reference.md` the answer and its certificate.
 
 use std::process::ExitCode;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Measures the placement optimizer on straight-line programs, one line of figures per file:
+//! Measures the placement optimizer on straight-line programs. Prints one line per file:
 //!
 //! ```text
 //! cargo run --release -p noisy-placement --example place -- [OPTIONS] FILE.mlir...
@@ -10,9 +10,9 @@
 //!   --live             leave out ops whose results are never used
 //! ```
 //!
-//! The ops are `noisy.encode/add/sub/mul/decode` (fresh 12, budget 26) and, as levels,
-//! `arith.mulf/addf` (fresh 0, budget 3, a reduce resets to 0). Other lines are ignored. An operand
-//! without definition is fresh.
+//! The ops are `noisy.encode/add/sub/mul/decode` (fresh 12, budget 26) and, with levels instead of
+//! noise, `arith.mulf/addf` (fresh 0, budget 3, reset to 0). Other lines are ignored. An operand
+//! without a definition is fresh.
 
 use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;

@@ -1,9 +1,10 @@
-//! A cache of answers: solving an unchanged function again after an edit elsewhere is free.
+//! A cache of answers. After an edit, unchanged functions need not be solved again.
 //!
-//! The key is the whole [`Instance`], so an answer can never be that of another function. A proven
-//! answer is returned whatever the limits are. An answer with a gap is returned only if the new
-//! limits allow no more effort than the old ones; otherwise the better of the old and the new
-//! answer replaces it. The cache is bounded; the least recently used answer goes first.
+//! The key is the whole [`Instance`], so answers of different functions are never confused. A
+//! proven answer is returned for any limits. An answer with a gap is returned only if the new
+//! limits allow no more effort than the old ones; otherwise the instance is solved again, and the
+//! better of the two answers is kept. The size of the cache is bounded; the least recently used
+//! answer is removed first.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,20 +21,20 @@ use crate::{Infeasible, Optimality, Placement, Steps, place_with};
 #[derive(Debug)]
 pub struct Cache {
     inner: Mutex<CacheContents>,
-    /// The most nodes of all instances together.
+    /// Maximum total number of nodes of all instances.
     most: usize,
-    /// Answers that took less time are not kept.
+    /// Answers that took less time than this are not kept.
     least: Duration,
-    /// Time of all runs, in nanoseconds.
+    /// Total time of all runs, in nanoseconds.
     worked: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct CacheContents {
     entries: FxHashMap<u64, CachedAnswer>,
-    /// Number of nodes of all instances.
+    /// Total number of nodes of all instances.
     held: usize,
-    /// Number of lookups, which orders answers by age.
+    /// Number of look-ups, as a time stamp for the last use of answers.
     clock: u64,
 }
 
@@ -45,7 +46,7 @@ struct CachedAnswer {
     used: u64,
 }
 
-/// The limits of a run.
+/// The limits of a run that affect its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Effort {
     time: Option<Duration>,
@@ -73,30 +74,30 @@ impl Effort {
 }
 
 impl Default for Cache {
-    /// Room for two million nodes, some 200 MB at most.
+    /// Returns a cache for at most two million nodes, which take about 200 MB.
     fn default() -> Self {
         Cache::new(2_000_000)
     }
 }
 
 impl Cache {
-    /// Returns a cache for instances with at most `most` nodes together.
+    /// Returns a cache for instances with at most `most` nodes in total.
     pub fn new(most: usize) -> Cache {
         Cache { inner: Mutex::default(), most, least: Duration::ZERO, worked: AtomicU64::new(0) }
     }
 
-    /// Returns a default cache for answers that took at least `time`: faster ones are cheaper to
-    /// compute again than to keep.
+    /// Returns a cache of default size that keeps only answers that took at least `time`. It is
+    /// cheaper to compute faster answers again.
     pub fn of_at_least(time: Duration) -> Cache {
         Cache { least: time, ..Cache::default() }
     }
 
-    /// Returns the time of all runs that have ended, concurrent runs added up.
+    /// Returns the total time of all finished runs. The times of concurrent runs are added.
     pub fn worked(&self) -> Duration {
         Duration::from_nanos(self.worked.load(Ordering::Relaxed))
     }
 
-    /// Returns the cached answer, or that of [`place_with`].
+    /// Returns the cached answer, or the answer of [`place_with`].
     ///
     /// # Errors
     ///
@@ -172,7 +173,7 @@ impl Cache {
     }
 }
 
-/// Combines two answers to one question: the lower cost with the better bound.
+/// Combines two answers for one instance: the choice with the lower cost and the better bound.
 fn better(a: Placement, b: Placement) -> Placement {
     let bound = a.lower_bound.max(b.lower_bound);
     let certificate = if a.certificate.bound() >= b.certificate.bound() {
@@ -192,7 +193,7 @@ mod tests {
     use super::*;
     use crate::{Node, NodeRule};
 
-    /// Builds a chain of squarings.
+    /// Returns an instance with a chain of squarings.
     fn chain(n: usize) -> Instance {
         let mut out = Instance::default();
         let mut last = out.push(NodeRule::Source(12), &[], 26, None);
@@ -233,7 +234,7 @@ mod tests {
 
     #[test]
     fn solves_again_with_more_effort_after_a_gap() {
-        // The web is so dense that no work proves nothing.
+        // The program is so dense that nothing is proven with a work limit of 0.
         let mut web = chain(1);
         for v in 2..60_u32 {
             let site = web.push_site(1, 12);

@@ -1,16 +1,19 @@
-//! Proofs of lower bounds as plain data, for a verifier that trusts nothing else.
+//! Proofs of lower bounds as plain data, for an independent verifier.
 //!
-//! A [`Proof`] is about some sites with weights (in a part of an instance, their costs). It has
-//! *rows*, inequalities that hold for every legal choice; lists of *multipliers* for them, which
-//! prove bounds; and *steps*, a tree that combines these. There are three kinds of rows:
+//! A [`Proof`] bounds the weight of some sites; in a part of an instance, the weights are the
+//! costs. It has *rows*, which are inequalities that hold for every legal choice; lists of
+//! *multipliers* for rows, which prove bounds; and *steps*, which are a tree that combines the
+//! bounds. There are three kinds of rows:
 //!
-//! - a *core*: one of some sites is chosen, because with all other sites chosen some node is over
-//!   its limit. (This holds if choosing a site never raises noise; otherwise there are no cores.)
-//! - a *cut*: the chosen ones of some sites weigh at least a given weight, by a proof of its own.
-//! - a *conditional core*: a core among the choices in which less than given levels leave some
-//!   nodes, and at least given levels leave others.
+//! - a *core*: at least one of some sites is chosen, because a node is over its limit even if all
+//!   other sites are chosen. (This requires that choosing a site never raises noise; otherwise
+//!   there are no cores.)
+//! - a *cut*: the chosen sites among some sites have at least a given total weight. A cut contains
+//!   its own proof.
+//! - a *conditional core*: a core for the choices in which the noise after some nodes is below
+//!   given levels, and the noise after other nodes is at least given levels.
 //!
-//! `docs/placement-reference.md` describes what each step proves and how to verify it. Sites and
+//! `docs/placement-reference.md` describes the claim of each step and its verification. Sites and
 //! nodes are indices into the instance.
 
 use std::sync::Arc;
@@ -20,23 +23,24 @@ use serde::ser::Serializer;
 
 use crate::question::instance::Bits;
 
-/// The proof of a lower bound, in parts.
+/// The proof of a lower bound, one proof for each part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Certificate {
-    /// Proofs that share no site.
+    /// Proofs with disjoint sets of sites.
     pub parts: Vec<Proof>,
 }
 
-/// A proof that the chosen ones of some sites weigh at least `bound` in every legal choice.
+/// A proof that in every legal choice the chosen sites among `sites` have at least the total weight
+/// `bound`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Proof {
     /// The sites, in increasing order.
     pub sites: Vec<u32>,
     /// Inequalities that hold for every legal choice.
     pub rows: Vec<Row>,
-    /// Lists of rows, by index, with their multipliers.
+    /// Lists of multipliers; each entry is the index of a row and its multiplier.
     pub multipliers: Vec<Vec<(u32, Multiplier)>>,
-    /// A tree of steps in prefix order.
+    /// The tree of steps, in prefix order.
     pub steps: Vec<Step>,
     /// The least weight of the chosen sites.
     pub bound: u64,
@@ -46,27 +50,27 @@ pub struct Proof {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Row {
-    /// One of these sites is chosen. In increasing order.
+    /// At least one of these sites is chosen. The sites are in increasing order.
     Core(Box<[u32]>),
-    /// The chosen ones of some sites weigh at least a given weight.
+    /// The chosen sites among some sites have at least a given total weight.
     #[serde(serialize_with = "inner")]
     Cut(Arc<Cut>),
-    /// One of some sites is chosen if a condition about the noise holds.
+    /// At least one of some sites is chosen if a condition about the noise holds.
     CoreWhere(Box<CoreWhere>),
 }
 
-/// A core among the choices in which the noise after some nodes is below or above given levels.
+/// A core for the choices in which the noise after some nodes is below or at least given levels.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct CoreWhere {
-    /// One of these sites is chosen. In increasing order.
+    /// At least one of these sites is chosen. The sites are in increasing order.
     pub core: Box<[u32]>,
-    /// Nodes with levels: less noise than the level leaves the node.
+    /// Nodes with levels: the noise after the node is below the level.
     pub below: Box<[(u32, Bits)]>,
-    /// Nodes with levels: at least the level leaves the node.
+    /// Nodes with levels: the noise after the node is at least the level.
     pub least: Box<[(u32, Bits)]>,
 }
 
-/// A proof that the chosen ones of some sites weigh at least `least`.
+/// A proof that the chosen sites among some sites have at least the total weight `least`.
 #[derive(Debug, Serialize)]
 pub struct Cut {
     /// Sites in increasing order, with their weights.
@@ -95,8 +99,8 @@ fn inner<S: Serializer>(cut: &Arc<Cut>, to: S) -> Result<S::Ok, S::Error> {
     Cut::serialize(cut, to)
 }
 
-/// A number of at least zero in units of `2^-32` of the greatest common divisor of the weights in
-/// the proof. Serialized as a number, or as a string of digits if it does not fit in 64 bits.
+/// A non-negative multiplier in units of `2^-32` times the greatest common divisor of the weights
+/// in the proof. Serialized as a number, or as a string of digits if it does not fit in 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multiplier(pub u128);
 
@@ -109,50 +113,54 @@ impl Serialize for Multiplier {
     }
 }
 
-/// A step of a proof. It proves a bound for the choices that its predecessors leave open.
+/// A step of a proof. It proves a bound for the choices that satisfy the decisions of its ancestors
+/// in the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// The bound that this list of multipliers proves.
+    /// A leaf: the bound that the list of multipliers with this index proves.
     Bound(u32),
-    /// The lesser bound of two steps: first without this site, then with it.
+    /// The smaller bound of the next two subtrees: first without this site, then with it.
     Branch(u32),
-    /// The lesser bound of two steps: first with less than this level after the node, then with at
-    /// least that. In the second the site of the node is absent if its reset is less.
+    /// The smaller bound of the next two subtrees: in the first, the noise after this node is below
+    /// the level; in the second, it is at least the level. In the second, the site of the node is
+    /// absent if its reset is below the level.
     Level(u32, Bits),
-    /// The lesser of `least` and the next step, in which some sites are absent and some are chosen.
+    /// The smaller of `least` and the bound of the next subtree, in which the settled sites are
+    /// absent or chosen.
     Settle {
-        /// The list of multipliers that proves `least` for every choice that differs in one of
-        /// these sites.
+        /// Index of the list of multipliers that proves `least` for every choice that differs in a
+        /// settled site.
         multipliers: u32,
-        /// The bound for those choices.
+        /// The bound for choices that differ in a settled site.
         least: u64,
-        /// The sites of this kind.
+        /// The settled sites that are absent.
         absent: Vec<u32>,
-        /// The sites of this kind.
+        /// The settled sites that are chosen.
         chosen: Vec<u32>,
     },
-    /// The sum of proofs without common sites, and of the weights of other chosen sites.
+    /// The sum of the bounds of proofs without common sites, plus the weights of the other chosen
+    /// sites.
     Split(Vec<Proof>),
-    /// No choice weighs less than `least`: a sweep over the nodes finds none.
+    /// No choice weighs less than `least`, because dynamic programming over the nodes finds none.
     Sweep {
-        /// The nodes, in an order that keeps few values alive.
+        /// The nodes, in an order with few live values.
         order: Vec<u32>,
-        /// The list of multipliers that the sweep prunes by.
+        /// Index of the list of multipliers for pruning.
         multipliers: u32,
-        /// The bound that the sweep proves.
+        /// The proven bound.
         least: u64,
     },
 }
 
 impl Certificate {
-    /// Returns the bound that all parts prove together.
+    /// Returns the sum of the bounds of all parts. Saturates.
     pub fn bound(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.bound))
     }
 
-    /// Returns disjoint cores, chosen greedily by size. Every legal choice contains at least as
-    /// many sites.
+    /// Returns disjoint cores, selected greedily by size. Every legal choice contains at least as
+    /// many sites as there are cores.
     pub fn disjoint(&self) -> Vec<&[u32]> {
         let rows = self.parts.iter().flat_map(|it| &it.rows);
         let mut cores: Vec<&[u32]> = rows
@@ -175,7 +183,7 @@ impl Certificate {
 }
 
 impl Proof {
-    /// Proves by multipliers of rows that some sites weigh at least `bound`.
+    /// Returns a proof with one leaf: rows with multipliers that prove `bound` for some sites.
     pub(crate) fn by_rows(
         sites: Vec<u32>,
         rows: impl Iterator<Item = (Row, i128)>,
@@ -185,7 +193,8 @@ impl Proof {
         Proof { sites, rows, multipliers: vec![list], steps: vec![Step::Bound(0)], bound }
     }
 
-    /// Renumbers sites and nodes to those of the whole instance, where costs are `times` as high.
+    /// Renumbers sites and nodes to the indices of the whole instance, in which costs are `times`
+    /// as high.
     pub(crate) fn lifted(&self, sites: &[u32], nodes: &[u32], times: u64) -> Proof {
         let lift = |list: &[u32]| lifted(list, sites);
         let step = |step: &Step| match step {
@@ -211,8 +220,8 @@ impl Proof {
                 least: least.saturating_mul(times),
             },
         };
-        // The unit of multipliers, the common divisor of the weights, is `times` as high, too; it
-        // is 1 if there are no weights.
+        // The unit of multipliers, the common divisor of the weights, is also `times` as high,
+        // except without weights, when it is 1.
         let times_more = if self.sites.is_empty() { u128::from(times) } else { 1 };
         let list = |list: &Vec<(u32, Multiplier)>| {
             let more = |y: Multiplier| Multiplier(y.0.saturating_mul(times_more));
@@ -228,7 +237,7 @@ impl Proof {
     }
 }
 
-/// Returns the rows with a positive multiplier, and their multipliers by index.
+/// Returns the rows with a positive multiplier, and the list of their indices and multipliers.
 pub(crate) fn numbered(
     rows: impl Iterator<Item = (Row, i128)>,
 ) -> (Vec<Row>, Vec<(u32, Multiplier)>) {
@@ -236,7 +245,7 @@ pub(crate) fn numbered(
     rows.map(|(at, (row, y))| (row, (at as u32, Multiplier(y.unsigned_abs())))).unzip()
 }
 
-/// Renumbers sites, in increasing order.
+/// Renumbers sites and sorts them.
 fn lifted(list: &[u32], sites: &[u32]) -> Vec<u32> {
     let mut list: Vec<u32> = list.iter().map(|&s| sites[s as usize]).collect();
     list.sort_unstable();
@@ -244,7 +253,7 @@ fn lifted(list: &[u32], sites: &[u32]) -> Vec<u32> {
 }
 
 impl Row {
-    /// Renumbers sites and nodes to those of the whole instance.
+    /// Renumbers sites and nodes to the indices of the whole instance.
     pub(crate) fn lifted(&self, sites: &[u32], nodes: &[u32]) -> Row {
         match self {
             Row::Core(core) => Row::Core(lifted(core, sites).into()),
@@ -283,8 +292,8 @@ impl Row {
         }
     }
 
-    /// Returns its terms by column for a solver in floating point, scaled so that the least weight
-    /// is 1.
+    /// Returns the terms of the row by column for a solver in floating point, scaled so that the
+    /// right-hand side is 1.
     pub(crate) fn scaled(&self, column: impl Fn(u32) -> u32) -> Vec<(u32, f64)> {
         let least = self.least() as f64;
         let mut terms = Vec::new();
@@ -292,22 +301,22 @@ impl Row {
         terms
     }
 
-    /// Converts the multiplier of the scaled row.
+    /// Converts the multiplier of the scaled row to an integer multiplier of this row.
     pub(crate) fn multiplier(&self, y: f64) -> i128 {
         from_multiplier(y / self.least() as f64)
     }
 }
 
-/// Multipliers and bounds are integers in units of `2^-SCALE`. So sums are exact, and no proof
+/// Multipliers and bounds are integers in units of `2^-SCALE`, so sums are exact, and no proof
 /// depends on the rounding of a solver.
 pub(crate) const SCALE: u32 = 32;
 
-/// Converts a multiplier of the solver to an integer, rounded down; at least zero.
+/// Converts a multiplier of the solver to an integer. Rounds down; negative values become zero.
 pub(crate) fn from_multiplier(y: f64) -> i128 {
     if y.is_finite() { (y.max(0.0) * (1_u64 << SCALE) as f64) as i128 } else { 0 }
 }
 
-/// Returns the least whole cost at or above a bound.
+/// Returns the least integer cost at or above a bound in units of `2^-SCALE`.
 pub(crate) fn ceil_cost(bound: i128) -> u64 {
     let unit = 1_i128 << SCALE;
     u64::try_from((bound.max(0) + unit - 1) >> SCALE).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! Proofs that an answer is the cheapest: a sweep over narrow programs, and branch and bound.
+//! Proofs of optimality: dynamic programming for narrow programs, and branch and bound.
 
 mod frontier_dp;
 pub(crate) mod prove;

@@ -1,9 +1,9 @@
-//! Cheapest placements of `reduce_noise` that make a program legal.
+//! Optimizer for placements of `reduce_noise`: finds the cheapest ones that make a program legal.
 //!
-//! [`place`] takes an [`Instance`] and [`Limits`] and returns a [`Placement`]: verified, with a
-//! lower bound, and called optimal only if that bound meets its cost. The problem is NP-hard
-//! (Paindavoine and Vialla, "Minimizing bootstrappings in FHE"), so the optimizer is *anytime*: a
-//! legal answer at once, then better ones, then a proof.
+//! [`place`] takes an [`Instance`] and [`Limits`] and returns a [`Placement`]. The placement is
+//! verified and has a lower bound; it is optimal if the bound equals its cost. The problem is
+//! NP-hard (Paindavoine and Vialla, "Minimizing bootstrappings in FHE"), so the optimizer is an
+//! *anytime* algorithm: it finds a legal answer immediately, then better ones, then a proof.
 //!
 //! # Pipeline
 //!
@@ -14,20 +14,20 @@
 //!   -> anneal     better answers, a million moves a second             [search/anneal]
 //!      and prove  a relaxation over conflict cores, local cuts, sweeps [bound, exact]
 //!                 over narrow programs, branch and bound
-//!   -> verify     by an evaluator that knows none of the above         [question/evaluate]
+//!   -> verify     by an independent evaluation                         [question/evaluate]
 //! ```
 //!
 //! # Laws
 //!
-//! 1. Every returned placement was found legal by [`evaluate::legal`] on the instance that was
-//!    given.
+//! 1. Every returned placement is legal according to [`evaluate::legal`] on the original instance.
 //! 2. `lower_bound <= optimum <= cost`, and [`Optimality::Optimal`] exactly if they are equal.
-//! 3. No site of a placement is useless: without it alone, the placement is not legal.
-//! 4. With a work limit and nothing else the answer is a function of the instance and the limits.
+//! 3. No site of a placement is useless: after the removal of any single site, the placement is not
+//!    legal.
+//! 4. With only a work limit, the answer is a function of the instance and the limits.
 //!
-//! Instances are read and written as JSON: see [`instance::json`].
+//! For the JSON format of instances see [`instance::json`].
 //!
-//! `docs/placement-measurements.md` has the figures, with their commands.
+//! `docs/placement-measurements.md` contains measurements and the commands that produce them.
 
 #![warn(missing_docs)]
 #![allow(

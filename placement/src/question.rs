@@ -1,5 +1,5 @@
-//! The question: the instance and its layout for the optimizer, the evaluation of a choice, the
-//! limits of effort, and simplification without search.
+//! The input of the optimizer: the instance and its compiled form, the evaluation of a choice of
+//! sites, the limits of a run, and simplification without search.
 
 pub mod evaluate;
 pub(crate) mod graph;

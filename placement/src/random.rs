@@ -1,6 +1,6 @@
-//! Random numbers that a seed determines.
+//! Deterministic pseudo-random numbers.
 
-/// A generator (xorshift with a multiplication).
+/// A random number generator (xorshift with a multiplication).
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
@@ -26,7 +26,7 @@ impl Random {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Puts a list into a random order.
+    /// Shuffles a list.
     pub(crate) fn shuffle(&mut self, list: &mut [u32]) {
         for i in (1..list.len()).rev() {
             list.swap(i, self.below(i + 1));

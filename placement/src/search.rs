@@ -1,4 +1,4 @@
-//! Legal choices and better ones, without proof.
+//! Search for good legal choices, without proofs.
 
 pub(crate) mod anneal;
 pub(crate) mod compact;

@@ -1,5 +1,5 @@
-//! The optimizer as a whole: simplify, find a legal choice for each part, search and prove part by
-//! part, and verify the result.
+//! The complete optimizer: it simplifies the instance, finds a legal choice for each part, searches
+//! and proves part by part, and verifies the result.
 
 mod answer;
 mod time_share;
@@ -22,7 +22,7 @@ use self::time_share::Share;
 
 pub use self::answer::{Optimality, Placement, Stats};
 
-/// Returns the cheapest legal choice of sites that it finds within the limits.
+/// Computes a legal choice of sites that is as cheap as possible within the limits.
 ///
 /// # Errors
 ///
@@ -32,8 +32,8 @@ pub fn place(instance: &Instance, limits: &Limits) -> Result<Placement, Infeasib
     place_with(instance, limits, &mut |_| ())
 }
 
-/// [`place`] with a callback for progress, called on the calling thread at most some twenty times a
-/// second and part.
+/// Like [`place`], with a callback for progress. It is called on the calling thread, for each part
+/// at most about twenty times per second.
 ///
 /// # Errors
 ///
@@ -47,7 +47,7 @@ pub fn place_with(
     let clock = Clock::new(limits);
     let mut steps = limits.steps;
     let graph = Graph::new(instance);
-    // A verifier repeats a sweep over the given instance, which must have no loop for that.
+    // A verifier repeats the sweep on the given instance, so the whole instance must be acyclic.
     steps.frontier_dp &= !graph.cyclic;
     let simple =
         simplify(&graph, vec![SiteDecision::Open; graph.n_sites()], steps.force, steps.split)?;
@@ -83,11 +83,10 @@ pub fn place_with(
     };
     tell(Phase::Greedy, sums.total());
     let mut work = limits.work.unwrap_or(u64::MAX);
-    // Parts that are proven early leave effort for the others: round after round until all are
-    // proven or the limits are reached.
+    // Parts that are proven early leave effort for the others, so there are several rounds, until
+    // all parts are proven or the limits are reached.
     for round in 0.. {
-        // Small parts come first: they are proven in moments and leave their share to the large
-        // ones.
+        // Small parts come first: they are proven quickly and leave their share to the large ones.
         let is_open = |part: &Subproblem| !part.incumbent.is_proven();
         let mut by_size: Vec<usize> = (0..parts.len()).filter(|&i| is_open(&parts[i])).collect();
         by_size.sort_by_key(|&i| (parts[i].graph.n_sites(), i));
@@ -97,12 +96,12 @@ pub fn place_with(
         for i in by_size {
             let part = &parts[i];
             let n = part.graph.n_sites();
-            // The first round is short: many parts need no more, and an interrupted proof begins
-            // anew.
+            // The first round is short: it suffices for many parts, and an interrupted proof starts
+            // again.
             let is_taste = round == 0 && n_open > 1;
             let mut steps = steps;
-            // For the same reason a site must not have two nodes in the instance, even if only one
-            // is in the part.
+            // The verifier also requires that no site has two nodes in the instance, even if only
+            // one of them is in the part.
             steps.frontier_dp &= part.sites.iter().all(|&s| graph.nodes_of.of(s).len() == 1);
             let share = Share { round, ..share(&clock, work, n, open, is_taste, steps) };
             let mut report = |_: &Incumbent| {
@@ -128,12 +127,12 @@ pub fn place_with(
         stats.parts_proven += usize::from(part.incumbent.is_proven());
     }
     let certificate = certificate(&graph, &simple.fixed, &parts);
-    // An interrupted search may leave useless sites. Their removal is limited too.
+    // An interrupted search may leave useless sites. The time for their removal is limited too.
     let last = clock.end.map(|_| Instant::now() + LAST);
     let is_late = || last.is_some_and(|last| Instant::now() >= last);
     let chosen = verified(instance, &graph, chosen, &is_late)?;
     let cost = graph.cost_of(&chosen);
-    // Claim only the bound that the certificate proves.
+    // The certificate may prove less than the search claimed.
     let lower_bound = certificate.bound().min(cost);
     tell(Phase::Done, (cost, lower_bound));
     stats.time = clock.elapsed();
@@ -147,7 +146,7 @@ pub fn place_with(
     })
 }
 
-/// Puts the proofs of the forced sites and of all parts together.
+/// Combines the proofs of the forced sites and of all parts.
 fn certificate(graph: &Graph, fixed: &[SiteDecision], parts: &[Subproblem]) -> Certificate {
     let mut out = Certificate::default();
     for (s, _) in fixed.iter().enumerate().filter(|it| *it.1 == SiteDecision::Chosen) {
@@ -163,7 +162,7 @@ fn certificate(graph: &Graph, fixed: &[SiteDecision], parts: &[Subproblem]) -> C
     out
 }
 
-/// Checks that all indices are in range. No other code checks that.
+/// Checks that all indices are in range. All other code relies on this check.
 fn well_formed(instance: &Instance) -> Result<(), Infeasible> {
     let (n_nodes, n_sites) = (instance.nodes.len(), instance.sites.len());
     for (v, data) in instance.nodes.iter().enumerate() {
@@ -178,8 +177,8 @@ fn well_formed(instance: &Instance) -> Result<(), Infeasible> {
     Ok(())
 }
 
-/// Returns the share of a part in the effort that is left: in proportion to its size, but never
-/// everything before the last part. A taste is an eighth of that.
+/// Returns the share of a part in the remaining effort. It is proportional to the size of the part;
+/// only the last part gets everything. If `is_taste`, an eighth of that.
 fn share(clock: &Clock, work: u64, n: usize, open: usize, is_taste: bool, steps: Steps) -> Share {
     let factor = if is_taste { 0.125 } else { 1.0 };
     let part = |of: f64| of * factor * n as f64 / open.max(1) as f64;
@@ -193,11 +192,11 @@ fn share(clock: &Clock, work: u64, n: usize, open: usize, is_taste: bool, steps:
     Share { work, end, steps, round: 0 }
 }
 
-/// Costs and bounds of all parts, and their sums.
+/// The costs and bounds of all parts, and their sums.
 struct Sums {
     base: u64,
     parts: Vec<(u64, u64)>,
-    /// Wide enough to be exact, so that parts can be subtracted again.
+    /// The sums are exact in 128 bits, so that parts can be subtracted.
     cost: u128,
     lower: u128,
 }
@@ -224,10 +223,10 @@ impl Sums {
     }
 }
 
-/// Time for the removal of useless sites at the end, if time is limited.
+/// Maximum time for the removal of useless sites at the end, if time is limited.
 const LAST: Duration = Duration::from_millis(250);
 
-/// Removes useless sites and checks the choice on the given instance.
+/// Removes useless sites, and checks the choice on the given instance.
 fn verified(
     instance: &Instance,
     graph: &Graph,

@@ -1,4 +1,4 @@
-//! Measures the work of questions about random systems: `work [VARIABLES [SYSTEMS]]`.
+//! Measures the work of queries about random systems: `work [VARIABLES [SYSTEMS]]`.
 
 use noisy_polyhedra::{Budget, Conjunction};
 

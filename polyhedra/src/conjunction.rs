@@ -1,8 +1,9 @@
-//! Conjunctions of affine constraints, and questions about them.
+//! Conjunctions of affine constraints, and queries about their integer points.
 
 use std::cell::OnceCell;
 
 use num_bigint::BigInt;
+use smallvec::SmallVec;
 
 use crate::budget::{Budget, Stop};
 use crate::number::Number;
@@ -10,8 +11,8 @@ use crate::rows::Rows;
 use crate::search::FormBounds;
 use crate::system::{Hope, System};
 
-/// The integer points that satisfy some equalities and inequalities. Each row has one coefficient
-/// per variable, and then the constant.
+/// The integer points that satisfy a list of equalities and inequalities. Each row is an affine
+/// form: one coefficient per variable, and then the constant.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Conjunction {
     n_vars: usize,
@@ -21,17 +22,28 @@ pub struct Conjunction {
     least: Vec<Vec<i128>>,
 }
 
-/// The least and the greatest value; `None` if there is none.
+/// An affine constraint that names only the variables with a coefficient.
+#[derive(Clone, Debug, Default)]
+pub struct SparseRow {
+    /// Variables with coefficients. Those of equal variables are added.
+    pub terms: SmallVec<[(usize, i128); 8]>,
+    /// The constant of the form.
+    pub constant: i128,
+    /// True if the form is 0, false if it is at least 0.
+    pub is_equality: bool,
+}
+
+/// The least and the greatest value of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Interval {
-    /// The least value.
+    /// The least value; `None` if the form has no lower bound.
     pub least: Option<i128>,
-    /// The greatest value.
+    /// The greatest value; `None` if the form has no upper bound.
     pub greatest: Option<i128>,
 }
 
 impl Interval {
-    /// Returns the least interval that contains both.
+    /// Returns the smallest interval that contains both intervals.
     #[must_use]
     pub fn hull(self, other: Self) -> Self {
         Self {
@@ -42,9 +54,26 @@ impl Interval {
 }
 
 impl Conjunction {
-    /// Returns all points of a space.
+    /// Returns the conjunction without constraints: all points of a space of `n_vars` dimensions.
     pub fn new(n_vars: usize) -> Self {
         Self { n_vars, equal: Vec::new(), least: Vec::new() }
+    }
+
+    /// Returns the points that satisfy sparse rows; `None` on overflow.
+    ///
+    /// # Panics
+    /// If a row names a variable that is not below `n_vars`.
+    pub fn of_rows(n_vars: usize, rows: &[SparseRow]) -> Option<Self> {
+        let mut out = Self::new(n_vars);
+        for it in rows {
+            let mut row = vec![0_i128; n_vars + 1];
+            for &(variable, by) in &it.terms {
+                row[variable] = row[variable].checked_add(by)?;
+            }
+            row[n_vars] = it.constant;
+            if it.is_equality { out.equal(row) } else { out.at_least(row) }
+        }
+        Some(out)
     }
 
     /// Returns the number of variables.
@@ -71,7 +100,7 @@ impl Conjunction {
         self.n_vars - 1
     }
 
-    /// Requires that a form is 0.
+    /// Adds the constraint that a form is 0.
     ///
     /// # Panics
     /// If it has another number of variables.
@@ -80,7 +109,7 @@ impl Conjunction {
         self.equal.push(row);
     }
 
-    /// Requires that a form is at least 0.
+    /// Adds the constraint that a form is at least 0.
     ///
     /// # Panics
     /// If it has another number of variables.
@@ -142,18 +171,18 @@ impl Conjunction {
     }
 }
 
-/// An additional condition on an output.
+/// A condition on an output, added to the constraints for one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// The output is this number.
+    /// The output with this index equals the number.
     Is(usize, i128),
-    /// The output is at least this number.
+    /// The output with this index is at least the number.
     AtLeast(usize, i128),
-    /// The output is at most this number.
+    /// The output with this index is at most the number.
     AtMost(usize, i128),
 }
 
-/// A conjunction with outputs, prepared for many questions about the outputs.
+/// A conjunction with output forms, prepared for many queries about the outputs.
 #[derive(Debug)]
 pub struct Relation {
     points: Conjunction,
@@ -164,20 +193,20 @@ pub struct Relation {
     large: OnceCell<Prepared<BigInt>>,
 }
 
-/// A system that was simplified once.
+/// The result of simplifying a system, shared by all queries.
 #[derive(Debug)]
 enum Prepared<T> {
-    /// The numbers do not fit.
+    /// A number does not fit into `T`.
     Overflow,
-    /// It has no point.
+    /// The system has no point.
     Empty,
-    /// It may have a point.
+    /// The system may have a point.
     Open(System<T>),
 }
 
 impl Relation {
-    /// Returns the relation of some points and outputs. Each output is a row like those of the
-    /// constraints.
+    /// Returns the relation of `points` and `outputs`. Each output is a row of the same form as a
+    /// constraint.
     pub fn new(points: Conjunction, outputs: Vec<Vec<i128>>) -> Self {
         Self { points, outputs, words: OnceCell::new(), large: OnceCell::new() }
     }
@@ -192,7 +221,8 @@ impl Relation {
         &self.outputs
     }
 
-    /// Answers a question in machine words, and if they overflow, in numbers of any size.
+    /// Answers a query with machine words and, if they overflow, again with numbers of any size.
+    /// `empty` is the answer for a system without points.
     fn ask<A>(
         &self,
         budget: &mut Budget,
@@ -215,7 +245,7 @@ impl Relation {
         }
     }
 
-    /// Returns true if no point meets all conditions.
+    /// Returns true if no point satisfies all conditions.
     ///
     /// # Errors
     /// If the budget is spent first.
@@ -228,8 +258,8 @@ impl Relation {
         )
     }
 
-    /// Returns the least and the greatest value of an output over the points that meet all
-    /// conditions. `None` if there are none.
+    /// Returns the least and the greatest value of an output over the points that satisfy all
+    /// conditions. `None` if there is no such point.
     ///
     /// # Errors
     /// If the budget is spent first, or a bound has more than 127 bits.
@@ -248,7 +278,7 @@ impl Relation {
     }
 }
 
-/// Returns the simplified system, which is made once.
+/// Returns the simplified system, which is computed at the first call.
 fn prepared<'a, T: Number>(
     cell: &'a OnceCell<Prepared<T>>,
     relation: &Relation,

@@ -1,27 +1,26 @@
 //! Elimination of a variable: real and dark shadows, and splinters.
 //!
-//! *Elimination* of a variable x pairs each lower bound `b x >= -l` with each upper bound
-//! `a x <= u`. The *real shadow* has `a l + b u >= 0` for each pair: every integer point
-//! of the system lies over one of it. If a or b is 1 in each pair, the reverse holds, too.
-//! Otherwise the *dark shadow* has `a l + b u >= (a - 1)(b - 1)`: over each of its points
-//! there is an integer x. Points of the system that are not over the dark shadow satisfy
-//! `b x = -l + i` for some lower bound (or, the same, `a x = u - i` for some upper one)
-//! and `0 <= i <= (A b - A - b) / A`, where A is the largest a: the *splinters*, systems
-//! with one equality more (W. Pugh, 1991).
+//! *Elimination* of a variable x pairs each lower bound `b x >= -l` with each upper bound `a x <=
+//! u`. The *real shadow* has the row `a l + b u >= 0` for each pair. It contains the projection of
+//! every integer point. If a or b is 1 in each pair, each of its points is the projection of an
+//! integer point. Otherwise the *dark shadow*, with the rows `a l + b u >= (a - 1)(b - 1)`, has
+//! this property. Each point whose projection is not in the dark shadow satisfies `b x = -l + i`
+//! for some lower bound and `0 <= i <= (A b - A - b) / A`, where A is the largest a (or `a x = u -
+//! i` for some upper bound, with the largest b). The *splinters* are the systems with one of these
+//! equalities added (W. Pugh, 1991).
 //!
-//! *Cost.* An elimination costs one row per pair of a lower and an upper bound. If there are many
-//! rows, those that others imply are removed.
+//! *Cost.* An elimination adds one row per pair of a lower and an upper bound. If there are many
+//! rows, implied rows are removed.
 
 use crate::budget::{Budget, Stop};
 use crate::number::Number;
 use crate::rows::Rows;
 use crate::system::{Hope, System, times};
 
-/// Called with a part of a system; returns true if no further part is needed.
+/// A callback for each splinter of a system. It returns true if no further splinter is needed.
 pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(System<T>, &mut Budget) -> Result<bool, Stop>;
 
-/// With more inequalities than this, and than this per variable, those that others imply are
-/// removed.
+/// Implied inequalities are removed only if the inequalities exceed both limits.
 const FEW_ROWS: usize = 24;
 const ROWS_PER_VARIABLE: usize = 6;
 
@@ -32,12 +31,13 @@ pub(crate) struct Standing<T> {
     pub(crate) n_upper: usize,
     pub(crate) largest_lower: T,
     pub(crate) largest_upper: T,
-    /// Number of splinters by its lower bounds and by its upper bounds.
+    /// Number of splinters made from the lower bounds, and made from the upper bounds.
     pub(crate) n_splinters: [u64; 2],
 }
 
 impl<T: Number> Standing<T> {
-    /// True if splinters are made of the lower bounds, false if of the upper ones.
+    /// Returns true if the splinters are made from the lower bounds, false if from the upper
+    /// bounds.
     pub(crate) fn splits_lower(&self) -> bool {
         self.n_splinters[0] <= self.n_splinters[1]
     }
@@ -50,7 +50,7 @@ impl<T: Number> Standing<T> {
         self.is_unbounded() || self.largest_lower.is_unit() || self.largest_upper.is_unit()
     }
 
-    /// Number of additional rows after elimination.
+    /// Returns the number of rows that elimination adds, minus the number of rows that it removes.
     pub(crate) fn growth(&self) -> isize {
         (self.n_lower * self.n_upper) as isize - (self.n_lower + self.n_upper) as isize
     }
@@ -95,8 +95,9 @@ impl<T: Number> System<T> {
         Ok(out)
     }
 
-    /// Returns the variable to eliminate next, except those that `keep` holds: first those without
-    /// bounds, then exact eliminations that add few rows.
+    /// Returns the variable to eliminate next, or `None` if only variables with `keep` remain.
+    /// First come variables without lower or without upper bounds, then exact eliminations that add
+    /// few rows.
     pub(crate) fn next_variable(
         &self,
         keep: &dyn Fn(usize) -> bool,
@@ -160,7 +161,8 @@ impl<T: Number> System<T> {
             }
         }
         self.least = rows;
-        // Most of many rows are redundant. Whoever solves the rest finds a contradiction.
+        // Most rows of a large system are redundant. `tidy` may find a contradiction; the next
+        // `solve` reports it.
         if self.least.len() > FEW_ROWS && self.tidy(budget)? == Hope::Open {
             let is_used = |var: &usize| self.least.iter().any(|it| !it[*var].is_zero());
             let n_used = (0..self.n_vars).filter(is_used).count();
@@ -180,7 +182,7 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// Calls `each` with the splinters of a variable until it returns true.
+    /// Calls `visit` with each splinter of a variable until a call returns true.
     pub(crate) fn splinters(
         &self,
         it: &Standing<T>,
@@ -213,8 +215,8 @@ impl<T: Number> System<T> {
         Ok(())
     }
 
-    /// Eliminates all variables in no output whose real shadow is exact and no larger than the rows
-    /// it replaces. The answers about outputs stay the same.
+    /// Eliminates the variables that no output contains, where the real shadow is exact and has no
+    /// more rows than it replaces. Answers about outputs stay the same.
     pub(crate) fn simplify(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
         loop {
             if self.solve(budget)? == Hope::Empty {
@@ -242,7 +244,8 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// Eliminates one variable by a shadow.
+    /// Eliminates one variable by a real or dark shadow. Clears `is_exact` if the elimination is
+    /// not exact.
     pub(crate) fn step(
         &mut self,
         next: &Standing<T>,
@@ -258,7 +261,8 @@ impl<T: Number> System<T> {
         self.eliminate(next.var, is_dark && !next.is_exact(), budget)
     }
 
-    /// Returns true if shadows of one kind do not end in a contradiction.
+    /// Returns true if the elimination of all variables by shadows of one kind finds no
+    /// contradiction.
     pub(crate) fn survives(
         &mut self,
         is_dark: bool,
@@ -277,8 +281,8 @@ impl<T: Number> System<T> {
     }
 }
 
-/// Returns the last i of the splinters `b x = -l + i`, if there is one: (A b - A - b) / A
-/// rounded down. Sizes that saturate give more splinters than any budget allows.
+/// Returns the largest i of the splinters `b x = -l + i`: (A b - A - b) / A, rounded down. `None`
+/// if there is no splinter. Magnitudes that saturate give more splinters than any budget allows.
 fn last_splinter(b: u64, largest: u64) -> Option<u64> {
     let (b, largest) = (u128::from(b), u128::from(largest));
     let numerator = (largest * b).checked_sub(largest + b)?;

@@ -1,18 +1,18 @@
-//! Removal of inequalities that others imply in the rationals.
+//! Removal of inequalities that the others imply over the rationals.
 //!
 //! *Law* (Farkas). If there is a point, `r x + c >= 0` follows from `a_i x + c_i >= 0` exactly if
-//! there are `l_i >= 0` with `sum l_i a_i = r` and `sum l_i c_i <= c`. The least such sum is a
-//! linear program with a row per variable, which the simplex method solves in integers: all entries
-//! share one denominator, the last pivot, by which each division is exact (J. Edmonds).
+//! there are `l_i >= 0` with `sum l_i a_i = r` and `sum l_i c_i <= c`. The least `sum l_i c_i` is a
+//! linear program with a row per variable. The simplex method solves it in integers: all entries
+//! share one denominator, the last pivot, and division by it is exact (J. Edmonds).
 //!
-//! An inequality stays if the test overflows 128 bits or takes too many pivots. So no result can be
+//! An inequality is kept if the test overflows 128 bits or needs too many pivots, so no result is
 //! wrong.
 
 use crate::budget::{Budget, Stop};
 use crate::number::Number;
 use crate::system::System;
 
-/// Maximum number of pivots.
+/// Maximum number of pivots of one test.
 const MAX_PIVOTS: usize = 60;
 
 impl<T: Number> System<T> {
@@ -47,7 +47,8 @@ impl<T: Number> System<T> {
     }
 }
 
-/// A program in standard form: a row per equality with the right side last, then the costs.
+/// A linear program in standard form: a row per equality with the right-hand side last, then the
+/// row of costs.
 struct Tableau {
     rows: Vec<Vec<i128>>,
     basis: Vec<usize>,
@@ -71,12 +72,12 @@ impl Tableau {
         Some(())
     }
 
-    /// Minimizes the costs (the last row) over the first `n` columns. Returns false if they have no
-    /// minimum.
+    /// Minimizes the costs (the last row) over the first `n` columns. Returns false if the costs
+    /// are unbounded, and `None` on overflow or after too many pivots.
     fn minimize(&mut self, n: usize, n_pivots: &mut usize) -> Option<bool> {
         let n_rows = self.basis.len();
         loop {
-            // The first column that lowers the costs, which avoids cycles (R. Bland).
+            // Bland's rule: the first column that lowers the costs. It avoids cycles.
             let costs = &self.rows[n_rows];
             let Some(column) = (0..n).find(|&it| costs[it] < 0) else { return Some(true) };
             let end = costs.len() - 1;
@@ -109,7 +110,7 @@ impl Tableau {
     }
 }
 
-/// Returns true if a row follows from others. `None` if that is undecided.
+/// Returns true if a row follows from the others; `None` if the test did not finish.
 fn is_implied(others: &[Vec<i128>], row: &[i128], n_pivots: &mut usize) -> Option<bool> {
     let (n, n_vars) = (others.len(), row.len() - 1);
     let width = n + n_vars + 1;
@@ -130,12 +131,12 @@ fn is_implied(others: &[Vec<i128>], row: &[i128], n_pivots: &mut usize) -> Optio
     rows.push(costs);
     let basis = (n..n + n_vars).collect();
     let mut tableau = Tableau { rows, basis, denominator: 1 };
-    // Phase 1: the direction alone.
+    // Phase 1: the coefficients, without the constants.
     tableau.minimize(n, n_pivots)?;
     if tableau.rows[n_vars][width - 1] != 0 {
         return Some(false);
     }
-    // Remaining artificial variables are 0. They leave the basis, or their row is redundant.
+    // The remaining artificial variables are 0. They leave the basis, or their row is redundant.
     for at in 0..n_vars {
         if tableau.basis[at] < n {
             continue;
@@ -148,7 +149,7 @@ fn is_implied(others: &[Vec<i128>], row: &[i128], n_pivots: &mut usize) -> Optio
             tableau.pivot(at, column)?;
         }
     }
-    // Phase 2: the constants. Costs less those of the basis, over the denominator.
+    // Phase 2: the constants. The reduced costs, multiplied by the denominator.
     let mut costs = vec![0_i128; width];
     for (at, other) in others.iter().enumerate() {
         costs[at] = other[n_vars].checked_mul(tableau.denominator)?;
@@ -162,10 +163,10 @@ fn is_implied(others: &[Vec<i128>], row: &[i128], n_pivots: &mut usize) -> Optio
     }
     tableau.rows[n_vars] = costs;
     if !tableau.minimize(n, n_pivots)? {
-        // The others contradict each other even without the row.
+        // The others have no common point, so they imply every row.
         return Some(true);
     }
-    // The last entry is the negated sum times the denominator.
+    // The last entry is the negated minimum, multiplied by the denominator.
     let least = tableau.rows[n_vars][width - 1].checked_neg()?;
     Some(least <= row[n_vars].checked_mul(tableau.denominator)?)
 }

@@ -2,10 +2,10 @@
 //! bounds and projections.
 //!
 //! *Law.* Every answer is exact for integers of any size, or it is [`Stop::Exhausted`]: the budget
-//! ended the search. Arithmetic uses machine words, detects overflow, and then uses numbers of any
+//! was spent first. Arithmetic uses machine words. On overflow, it starts again with numbers of any
 //! size.
 //!
-//! The crate knows nothing of programs. [`Conjunction`] is the entry.
+//! The crate is independent of programs and of MLIR. Start reading at [`Conjunction`].
 
 #![warn(missing_docs)]
 
@@ -21,6 +21,6 @@ mod shadow;
 mod system;
 
 pub use budget::{Budget, Stop};
-pub use conjunction::{Asked, Conjunction, Interval, Relation};
+pub use conjunction::{Asked, Conjunction, Interval, Relation, SparseRow};
 pub use number::gcd;
 pub use set::Set;

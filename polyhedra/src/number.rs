@@ -1,4 +1,4 @@
-//! Numbers of systems: machine words with overflow checks, and numbers of any size.
+//! The number types of systems: machine words with overflow checks, and numbers of any size.
 //!
 //! *Law.* No operation gives a wrong number: on overflow the result is `None`. A query first uses
 //! machine words. If one of its operations overflows, the whole query is repeated with numbers of
@@ -7,7 +7,7 @@
 use num_bigint::BigInt;
 use num_traits::{Signed as _, ToPrimitive as _};
 
-/// Returns the greatest common divisor, not negative; 1 if it is 2^127.
+/// Returns the greatest common divisor, which is not negative; 1 if it is 2^127.
 pub fn gcd(a: i128, b: i128) -> i128 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
@@ -22,22 +22,22 @@ pub(crate) trait Number: Clone + Ord + std::fmt::Debug {
     const WORK: usize;
     /// Converts a number.
     fn of(value: i128) -> Option<Self>;
-    /// Returns the value if it and its negation fit in 128 bits.
+    /// Returns the value if the value and its negation fit into 128 bits.
     fn get(&self) -> Option<i128>;
     /// Returns -1, 0 or 1.
     fn sign(&self) -> i8;
-    /// `-self`
+    /// Returns `-self`.
     fn negated(&self) -> Self;
-    /// `self + other`
+    /// Returns `self + other`.
     fn plus(&self, other: &Self) -> Option<Self>;
-    /// `a * x + b * y`
+    /// Returns `a * x + b * y`.
     fn combined(a: &Self, x: &Self, b: &Self, y: &Self) -> Option<Self>;
     /// Returns the greatest common divisor, not negative.
     fn gcd(&self, other: &Self) -> Self;
     /// Returns the quotient rounded down; `by` is positive.
     fn floor_div(&self, by: &Self) -> Self;
-    /// Returns the absolute value, possibly cut off. Only for heuristics, on which no answer
-    /// depends.
+    /// Returns the absolute value, saturated. Only for heuristics: no answer depends on it, apart
+    /// from comparisons with small numbers.
     fn magnitude(&self) -> u64;
 
     fn is_zero(&self) -> bool {
@@ -50,7 +50,7 @@ pub(crate) trait Number: Clone + Ord + std::fmt::Debug {
     }
 }
 
-/// All but the least number, so that every number has a negation.
+/// The least number is treated as an overflow, so that every number has a negation.
 impl Number for i64 {
     const WORK: usize = 1;
 

@@ -1,9 +1,9 @@
-//! Affine forms of one width, stored one after the other: the coefficients of the variables, and
+//! Affine forms of one width, in one contiguous vector. A row has one coefficient per variable, and
 //! then the constant.
 
 use crate::number::Number;
 
-/// Rows of one width.
+/// A matrix of affine forms.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows<T> {
     width: usize,
@@ -56,7 +56,7 @@ impl<T: Number> Rows<T> {
         debug_assert!(self.data.len().is_multiple_of(self.width));
     }
 
-    /// Removes a row; the last one takes its place.
+    /// Removes a row; the last row takes its place.
     pub(crate) fn swap_remove(&mut self, at: usize) {
         let last = self.len() - 1;
         for column in 0..self.width {
@@ -78,8 +78,8 @@ impl<T: Number> Rows<T> {
         self.width += 1;
     }
 
-    /// Substitutes `form` for variable `at` in all rows. (The coefficient of `at` in `form` is that
-    /// of the variable that takes its place.) `None` on overflow.
+    /// Substitutes `form` for the variable with index `at` in all rows. `form` may contain a new
+    /// variable, which takes over column `at`. `None` on overflow.
     pub(crate) fn substitute(&mut self, at: usize, form: &[T]) -> Option<()> {
         for row in self.data.chunks_exact_mut(self.width) {
             if row[at].is_zero() {

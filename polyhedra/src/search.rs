@@ -1,7 +1,7 @@
 //! The search for an integer point of a system, and for the bounds of a form over its points.
 //!
 //! *Cost.* Each elimination and each splinter removes a variable, so the depth of the recursion is
-//! the number of variables. Only the budget bounds the width.
+//! the number of variables. Only the budget limits the number of branches.
 
 use crate::budget::{Budget, Stop};
 use crate::elimination::Standing;
@@ -16,22 +16,22 @@ pub(crate) struct FormBounds<T> {
     pub(crate) greatest: Option<T>,
 }
 
-/// The bounds of a variable by shadows of one kind.
+/// The bounds of a variable, computed by shadows of one kind.
 struct Shadow<T> {
-    /// `None` if they have no point.
+    /// `None` if the shadows end in a contradiction.
     bounds: Option<FormBounds<T>>,
-    /// True if each elimination was exact, so that the bounds are, too.
+    /// True if each elimination was exact, so that the bounds are exact, too.
     is_exact: bool,
 }
 
-/// A variable with this many values or more is not searched value by value.
+/// The search tries the values of a variable one by one only if it has fewer than this.
 const FEW_VALUES: u64 = 12;
 
-/// Number of values next to the bounds of the real shadow that are tried one by one.
+/// Number of values next to a bound of the real shadow that are tried before bisection.
 const MAX_STEPS: usize = 6;
 
 impl<T: Number> System<T> {
-    /// Returns true if it has an integer point.
+    /// Returns true if the system has an integer point.
     pub(crate) fn has_point(mut self, budget: &mut Budget) -> Result<bool, Stop> {
         self.outputs = Rows::new(self.n_vars + 1);
         loop {
@@ -49,8 +49,8 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// Finds out if there is a point although no elimination is exact. Shadows of one kind often
-    /// decide; else the values of the variable that has fewest, if these are few, or splinters.
+    /// Decides if there is a point when no elimination is exact. Tries shadows of one kind for all
+    /// variables, then the values of the variable with the fewest, then splinters.
     fn has_point_by_parts(&self, it: &Standing<T>, budget: &mut Budget) -> Result<bool, Stop> {
         if self.clone().survives(true, &mut true, budget)? {
             return Ok(true);
@@ -79,8 +79,8 @@ impl<T: Number> System<T> {
         Ok(found)
     }
 
-    /// Finds out if there is a point by trying all values of the variable that has fewest, if these
-    /// are fewer than the splinters.
+    /// Decides if there is a point by trying all values of the variable with the fewest values.
+    /// `None` if the values are not fewer than the splinters.
     fn try_values(&self, it: &Standing<T>, budget: &mut Budget) -> Result<Option<bool>, Stop> {
         let n_splinters = it.n_splinters[0].min(it.n_splinters[1]);
         let mut best: Option<(u64, usize, T, T)> = None;
@@ -116,15 +116,15 @@ impl<T: Number> System<T> {
     /// Returns the least and the greatest value of the output `at` over all integer points. `None`
     /// if there is no point.
     ///
-    /// Real shadows alone give bounds that contain all values; dark shadows alone give bounds that
-    /// are taken. The values between are searched by bisection with queries for a point. If there
-    /// is a point and no rational bound, there is no integer bound.
+    /// The bounds of real shadows contain all values; the bounds of dark shadows are attained. The
+    /// values between both are searched by bisection, with queries for a point. If there is a point
+    /// and no rational bound, there is no integer bound.
     pub(crate) fn bounds(
         mut self,
         at: usize,
         budget: &mut Budget,
     ) -> Result<Option<FormBounds<T>>, Stop> {
-        // The other outputs no longer matter.
+        // Drop the other outputs.
         let mut only = Rows::new(self.n_vars + 1);
         only.push(self.outputs.row(at));
         self.outputs = only;
@@ -163,7 +163,7 @@ impl<T: Number> System<T> {
         Ok(Some(FormBounds { least, greatest }))
     }
 
-    /// Returns the bounds of a variable.
+    /// Returns the exact bounds of a variable.
     fn bounds_of_named(
         &self,
         var: usize,
@@ -181,8 +181,8 @@ impl<T: Number> System<T> {
         let inner = match inner {
             Some(it) => it,
             None if self.clone().has_point(budget)? => {
-                // No value is known yet, but one exists: find the first one from the side that has
-                // a bound.
+                // The dark shadows give no value, but one exists. Search it from a side that has a
+                // bound.
                 let Some(known) = self.some_value(var, &outer, budget)? else { return Ok(None) };
                 FormBounds { least: Some(known.clone()), greatest: Some(known) }
             }
@@ -199,7 +199,7 @@ impl<T: Number> System<T> {
         Ok(Some(FormBounds { least, greatest }))
     }
 
-    /// Returns a value that the variable takes: the least or greatest one, or any if it has no
+    /// Returns a value of the variable: the least or the greatest one, or any value if it has no
     /// bound.
     fn some_value(
         &self,
@@ -228,7 +228,7 @@ impl<T: Number> System<T> {
             part.limit(var, &low, true)?;
             part.limit(var, &high, false)?;
             if part.has_point(budget)? {
-                // Bisect it for the least value.
+                // Find the least value in `low..=high` by bisection.
                 return self.closest_in(var, &low, high, budget).map(Some);
             }
             size = T::combined(&size, &Self::number(2)?, &one, &one).ok_or(Stop::Overflow)?;
@@ -236,15 +236,15 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// Returns the least value in `low..=high`, in which there is one.
+    /// Returns the least value in `low..=high`, which contains at least one value.
     fn closest_in(&self, var: usize, low: &T, high: T, budget: &mut Budget) -> Result<T, Stop> {
         let mut part = self.clone();
         part.limit(var, low, true)?;
         part.closest(var, low, high, true, budget)
     }
 
-    /// Returns the value closest to `end` (from above if `up`) between `end` and `known`, which is
-    /// a value.
+    /// Returns the value of the variable closest to `end` (from above if `up`), between `end` and
+    /// `known`, which is a value.
     fn closest(
         &self,
         var: usize,
@@ -257,7 +257,8 @@ impl<T: Number> System<T> {
         let one = Self::number(1)?;
         let two = Self::number(2)?;
         let step = if up { one.clone() } else { one.negated() };
-        // The end is often close, and a query for one value removes a variable.
+        // The result is often close to the end, and a query for a single value has one variable
+        // less.
         for _ in 0..MAX_STEPS {
             if end == known {
                 return Ok(known);
@@ -268,7 +269,7 @@ impl<T: Number> System<T> {
             end = end.plus(&step).ok_or(Stop::Overflow)?;
         }
         while end != known {
-            // The middle, rounded towards the end.
+            // The middle, rounded towards `end`.
             let sum = end.plus(&known).ok_or(Stop::Overflow)?;
             let middle = if up {
                 sum.floor_div(&two)
@@ -286,7 +287,7 @@ impl<T: Number> System<T> {
         Ok(known)
     }
 
-    /// Returns the system in which a variable has this value.
+    /// Returns the system with a variable fixed to a value.
     fn with_value(&self, var: usize, value: &T) -> Result<Self, Stop> {
         let mut part = self.clone();
         let mut row = vec![Self::number(0)?; self.n_vars + 1];
@@ -296,7 +297,7 @@ impl<T: Number> System<T> {
         Ok(part)
     }
 
-    /// Requires that a variable is at least (`true`) or at most this value.
+    /// Adds the constraint that a variable is at least `value` (if `is_lower`) or at most `value`.
     fn limit(&mut self, var: usize, value: &T, is_lower: bool) -> Result<(), Stop> {
         let mut row = vec![Self::number(0)?; self.n_vars + 1];
         let one = Self::number(1)?;
@@ -322,7 +323,7 @@ impl<T: Number> System<T> {
             let vars: Vec<usize> = support(&form).collect();
             let var = match vars[..] {
                 [] => {
-                    // The value is determined, but there may be no point.
+                    // The output is constant, but there may be no point.
                     let value = form[it.n_vars].clone();
                     let mut rest = it;
                     let there = rest.survives(is_dark, &mut is_exact, budget)?;
@@ -345,7 +346,7 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// Makes the varying part of the output, divided by its divisor, a variable.
+    /// Adds a variable for the output without its constant, divided by the common divisor.
     fn name_output(&mut self, form: &[T]) -> Result<(), Stop> {
         let divisor = crate::rows::content(form).ok_or(Stop::Overflow)?;
         let zero = Self::number(0)?;
@@ -364,7 +365,7 @@ impl<T: Number> System<T> {
         Ok(())
     }
 
-    /// Returns the bounds of a form of one variable if no other is left.
+    /// Returns the bounds of a form of the only remaining variable.
     fn bounds_of_variable(&self, var: usize, form: &[T]) -> Result<Option<FormBounds<T>>, Stop> {
         let (mut low, mut high): (Option<T>, Option<T>) = (None, None);
         for row in self.least.iter() {

@@ -1,33 +1,33 @@
 //! Projection of a conjunction along a variable, for code generation for loops: rational and dark
 //! shadows, and removal of redundant inequalities.
 //!
-//! *Law.* Each point without its variable is in the rational shadow, but a point of that shadow
-//! need not have an integer value of the variable. On overflow the result is `None`. *Cost.*
-//! Fourier and Motzkin: lower times upper bounds of the variable.
+//! *Law.* The rational shadow contains the projection of each point. A point of the shadow need not
+//! be the projection of an integer point. On overflow the result is `None`. *Cost.* Fourier-Motzkin
+//! elimination: the number of lower bounds times the number of upper bounds of the variable.
 
 use crate::budget::Budget;
 use crate::conjunction::Conjunction;
 use crate::number::gcd;
 
 impl Conjunction {
-    /// Returns the inequalities, each equality as two of them.
+    /// Returns all rows as inequalities; each equality becomes two.
     fn halves(&self) -> Vec<Vec<i128>> {
         let negated = |row: &Vec<i128>| row.iter().map(|it| -it).collect();
         let both = self.equalities().iter().flat_map(|it| [it.clone(), negated(it)]);
         both.chain(self.inequalities().iter().cloned()).collect()
     }
 
-    /// Returns the rational shadow along a variable, which stays without constraints. `None` on
-    /// overflow.
+    /// Returns the rational shadow along a variable. The variable remains, without constraints.
+    /// `None` on overflow.
     #[must_use]
     pub fn shadow(&self, var: usize) -> Option<Conjunction> {
         self.along(var, false)
     }
 
-    /// Returns the dark shadow along a variable, which stays without constraints. Each of its
-    /// points has an integer value of the variable, but not each point that has one is in it. A
-    /// variable in an equality with coefficient 1 is substituted, which is exact. `None` on
-    /// overflow.
+    /// Returns the dark shadow along a variable. The variable remains, without constraints. Each
+    /// point of the dark shadow is the projection of an integer point, but it need not contain all
+    /// projections. A variable with coefficient 1 or -1 in an equality is substituted, which is
+    /// exact. `None` on overflow.
     #[must_use]
     pub fn dark_shadow(&self, var: usize) -> Option<Conjunction> {
         match self.equalities().iter().position(|it| it[var].abs() == 1) {
@@ -36,8 +36,7 @@ impl Conjunction {
         }
     }
 
-    /// Returns the points without a variable, given an equality in which its coefficient is 1 or
-    /// -1.
+    /// Substitutes a variable by means of an equality in which its coefficient is 1 or -1.
     fn replaced(&self, var: usize, equality: usize) -> Option<Conjunction> {
         let by = &self.equalities()[equality];
         let without = |row: &Vec<i128>| {
@@ -75,7 +74,7 @@ impl Conjunction {
                     |(x, y): (&i128, &i128)| x.checked_mul(by_a)?.checked_add(y.checked_mul(by_b)?);
                 let mut row = a.iter().zip(b).map(sum).collect::<Option<Vec<i128>>>()?;
                 if is_dark {
-                    // There is an integer between the two bounds if they are this far apart.
+                    // The dark shadow: bounds this far apart have an integer between them.
                     let apart = by_a.checked_sub(1)?.checked_mul(by_b.checked_sub(1)?)?;
                     let end = row.len() - 1;
                     row[end] = row[end].checked_sub(apart)?;
@@ -89,8 +88,8 @@ impl Conjunction {
         Some(out)
     }
 
-    /// Removes inequalities that the others imply. One is kept if the budget ends before that is
-    /// decided.
+    /// Removes inequalities that the others imply. An inequality is kept if the budget is spent
+    /// before the test ends. Each equality becomes two inequalities.
     #[must_use]
     pub fn without_implied(&self, budget: &mut Budget) -> Conjunction {
         let mut rows = tightest(self.halves());
@@ -115,7 +114,7 @@ impl Conjunction {
         out
     }
 
-    /// Returns true if a form is at least 0 at all points; `false` if the budget ends first.
+    /// Returns true if a form is at least 0 at all points; false also if the budget is spent first.
     #[must_use]
     pub fn implies(&self, row: &[i128], budget: &mut Budget) -> bool {
         let mut it = self.clone();
@@ -133,8 +132,9 @@ fn below(row: &[i128]) -> Vec<i128> {
     out
 }
 
-/// Normalizes inequalities: divided by the common divisor, the constant rounded down, of parallel
-/// ones the tightest, in the order of the first.
+/// Normalizes inequalities: divides each by the common divisor of its coefficients, rounds the
+/// constant down, and keeps the tightest of parallel inequalities. Keeps the order of first
+/// occurrence.
 fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
     let mut out: Vec<Vec<i128>> = Vec::new();
     for mut row in rows {

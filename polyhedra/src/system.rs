@@ -1,20 +1,20 @@
-//! A system of equalities and inequalities in integers: equalities are solved, inequalities are
+//! A system of equalities and inequalities in integers. Equalities are solved, inequalities are
 //! normalized.
 //!
 //! *Equalities* are solved as in the Omega test (W. Pugh, "The Omega test: a fast and practical
 //! integer programming algorithm for dependence analysis", 1991). A variable with coefficient 1 or
 //! -1 is substituted. If there is none, the variable with the smallest coefficient is expressed by
-//! a new one, with the remainders of the other coefficients, which are smaller. The new variable
+//! a new variable and the remainders of the other coefficients, which are smaller. The new variable
 //! takes the column of the old one.
 //!
-//! *Inequalities* are divided by the common divisor of their coefficients and the constant is
-//! rounded down, which cuts off no integer point. Of parallel ones the tightest is kept. Two
-//! opposite ones without a gap become an equality.
+//! *Inequalities* are divided by the common divisor of their coefficients. The constant is rounded
+//! down, which removes no integer point. The tightest of parallel inequalities is kept. Two
+//! opposite inequalities with only one value between them become an equality.
 //!
-//! *Outputs* are forms to which each substitution is applied: they express the old variables in the
-//! remaining ones.
+//! *Outputs* are forms. Each substitution is applied to them as well, so that they keep their
+//! values.
 //!
-//! *Law.* Integer points before and after correspond to each other, with equal outputs.
+//! *Law.* Simplification maps the integer points one to one, with equal outputs.
 
 use crate::budget::{Budget, Stop};
 use crate::number::Number;
@@ -32,12 +32,12 @@ pub(crate) struct System<T> {
     pub(crate) outputs: Rows<T>,
 }
 
-/// The result of simplification: whether the system may have an integer point.
+/// The result of simplification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hope {
-    /// It has none.
+    /// The system has no integer point.
     Empty,
-    /// Not decided yet.
+    /// The system may have an integer point.
     Open,
 }
 
@@ -46,8 +46,8 @@ impl<T: Number> System<T> {
         T::of(value).ok_or(Stop::Overflow)
     }
 
-    /// Solves the equalities and normalizes the inequalities until nothing changes. At the end
-    /// there is no equality.
+    /// Solves the equalities and normalizes the inequalities until nothing changes. If the result
+    /// is open, no equality is left.
     pub(crate) fn solve(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
         loop {
             if self.solve_equalities(budget)? == Hope::Empty {
@@ -64,7 +64,7 @@ impl<T: Number> System<T> {
 
     fn solve_equalities(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
         loop {
-            // Divide by common divisors and drop trivial rows.
+            // Divide each row by its common divisor, and drop trivial rows.
             let mut at = 0;
             while at < self.equal.len() {
                 let row = self.equal.row_mut(at);
@@ -121,9 +121,10 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// Returns the equality to solve next and its variable: first a coefficient of 1 of a variable
-    /// in no output and in few rows, else the smallest coefficient. The variables of a single
-    /// output stay as long as others can be solved for, so that a named output keeps its name.
+    /// Returns the equality to solve next and the variable to solve it for. The smallest
+    /// coefficient is preferred, then a variable of no output, then a variable in few rows. If
+    /// there is a single output, its variables are kept as long as the equality can be solved for
+    /// others.
     fn pivot(&self) -> Option<(usize, usize)> {
         let (mut best, mut least) = (None, (u64::MAX, true, usize::MAX));
         for (at, row) in self.equal.iter().enumerate() {
@@ -154,7 +155,7 @@ impl<T: Number> System<T> {
         best
     }
 
-    /// Normalizes inequalities and compares parallel ones.
+    /// Normalizes the inequalities, and merges parallel and opposite ones.
     pub(crate) fn tidy(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
         budget.spend(self.least.len() * self.n_vars * T::WORK)?;
         let mut keys: Vec<(u64, usize)> = Vec::with_capacity(self.least.len());
@@ -230,8 +231,7 @@ pub(crate) fn times<T: Number>(a: &T, b: &T) -> Result<T, Stop> {
     T::combined(a, b, &zero, &zero).ok_or(Stop::Overflow)
 }
 
-/// Returns the remainder of a division that rounds to the nearest: at most half of the modulus in
-/// absolute value.
+/// Returns the remainder with the least absolute value, which is at most half of the modulus.
 fn centered<T: Number>(value: &T, modulus: &T) -> Result<T, Stop> {
     let two = T::of(2).ok_or(Stop::Overflow)?;
     let one = T::of(1).ok_or(Stop::Overflow)?;
@@ -245,7 +245,7 @@ fn is_opposite<T: Number>(x: &[T], y: &[T]) -> bool {
     x.iter().zip(y).all(|(x, y)| *x == y.negated())
 }
 
-/// Returns a hash that is equal for rows with equal or opposite coefficients.
+/// Returns a hash of the coefficients, equal for rows with equal or opposite coefficients.
 fn direction_hash<T: Number>(row: &[T]) -> u64 {
     let mut out = 0_u64;
     let mut first = 0;

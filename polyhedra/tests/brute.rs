@@ -1,4 +1,4 @@
-//! Compares answers with a search of all points of a box.
+//! Compares answers with an enumeration of all points of a box.
 
 use noisy_polyhedra::{Asked, Budget, Conjunction, Interval, Relation};
 use proptest::prelude::*;
@@ -8,11 +8,10 @@ const BOX: i128 = 6;
 /// The cost of an operation on numbers of any size, in operations on machine words (`number.rs`).
 const LARGE: u64 = 40;
 
-/// A number of variables, rows that are equalities (`true`) or not, and a form.
+/// The number of variables, the rows (`true` for an equality), and a form.
 type Case = (usize, Vec<(bool, Vec<i128>)>, Vec<i128>);
 
-/// Constraints over a small box: the number of variables, and rows that are equalities (`true`) or
-/// not.
+/// Generates constraints over a small box.
 fn system() -> impl Strategy<Value = Case> {
     (1_usize..=4).prop_flat_map(|n| {
         let row = proptest::collection::vec(-7_i128..=7, n)
@@ -77,8 +76,7 @@ proptest! {
         prop_assert_eq!(set.bounds(form.clone(), &mut budget), Ok(expected));
     }
 
-    /// Coefficients near the limit of a machine word give the same answers, with numbers of any
-    /// size.
+    /// Scaled coefficients near the limit of a machine word give the same answers.
     #[test]
     fn large_numbers_change_nothing((n, rows, form) in system(), scale in (1_i128 << 60)..(1_i128 << 62)) {
         let large = conjunction(n, &rows, scale);
@@ -109,7 +107,6 @@ proptest! {
         prop_assert_eq!(relation.bounds(&[asked], 1, &mut budget), Ok(expected));
     }
 
-    /// Checks the quotient rounded down.
     #[test]
     fn quotients_are_rounded_down(x in -1000_i128..1000, by in 1_i128..50) {
         let mut set = Conjunction::new(1);
@@ -122,7 +119,7 @@ proptest! {
     }
 }
 
-/// `x` is a multiple of 6 and of 4, from some number on.
+/// `x` is a multiple of 6 and of 4, and at least 25.
 #[test]
 fn bounds_may_be_missing() {
     let mut set = Conjunction::new(3);
@@ -133,7 +130,6 @@ fn bounds_may_be_missing() {
     assert_eq!(found, Ok(Some(Interval { least: Some(36), greatest: None })));
 }
 
-/// A spent budget is reported.
 #[test]
 fn reports_a_spent_budget() {
     let mut set = Conjunction::new(3);

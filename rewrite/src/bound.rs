@@ -1,24 +1,25 @@
-//! Lower bounds on the reductions of every program that computes the same polynomials.
+//! Lower bounds on the number of reductions of all programs that compute the same polynomials.
 //!
-//! A program with `r` reductions has `r + 1` *bins*: the operations between reductions, each of
-//! which ends in a reduced value or in the output. Let `R` be the noise after a reduction, `B` the
-//! budget, and `L` the least noise of `R` and of all leaves.
+//! A program with `r` reductions has `r + 1` *bins*: groups of operations between reductions, each
+//! with a reduced value or the output as its result. Let `R` be the noise after a reduction, `B`
+//! the budget, and `L` the minimum of `R` and the noise of all leaves.
 //!
-//! *Weight.* A value of noise `n` is made of leaves, reduced values and products whose weights
-//! `2^noise` add up to at most `2^n`; this holds for sums (Kraft) and, with noise of at least one
-//! bit, for products. So the bins hold `(r + 1) 2^B`. All variables of the polynomial have to be in
-//! bins, and the reduced values, too. Alike, a bin holds at most `2^(B - 2L)` products.
+//! *Weight.* A value with noise `n` is composed of leaves, reduced values and products whose
+//! weights `2^noise` add up to at most `2^n`; this is true for sums (Kraft) and, with noise of at
+//! least one bit, for products. So the total capacity of the bins is `(r + 1) 2^B`. The bins must
+//! contain all variables of the polynomial, and the reduced values. Similarly, a bin contains at
+//! most `2^(B - 2L)` products.
 //!
 //! *Products.* The quadratic part of each value is a combination of products of two linear forms,
-//! one for each multiplication. A product of linear forms has an alternating form of rank two or
-//! zero, so that many multiplications are needed as the rank of the quadratic part modulo 2 has
-//! pairs. If they fill all bins, and no product can be multiplied again, then the first reduced
-//! value is a sum of products of leaves: it has no linear part and nowhere to go, so that one
-//! reduction more is needed.
+//! one for each multiplication. The alternating form of such a product has rank two or zero, so the
+//! number of multiplications is at least half of the rank of the quadratic part modulo 2. If they
+//! fill all bins, and no product can be multiplied again, then the first reduced value is a sum of
+//! products of leaves. It has no linear part, so a product with it does not contribute to the
+//! quadratic part, and no bin has room for it: one more reduction is necessary.
 //!
-//! *Degree.* A bin multiplies the degree by at most `B / L`. If that is two, and the degree is as
-//! high as it can be, then the highest part is a power of a quadratic form with exponent `2^r`, in
-//! which modulo 2 all exponents are multiples of `2^r`.
+//! *Degree.* A bin multiplies the degree by at most `B / L`. If this factor is two, and the degree
+//! is the largest possible, then the part of highest degree is a power of a quadratic form with
+//! exponent `2^r`, in which modulo 2 all exponents are multiples of `2^r`.
 
 use std::rc::Rc;
 
@@ -28,10 +29,10 @@ use crate::equality::polynomial::{Polynomial, Unknown, Work};
 use crate::scale::Scale;
 use crate::straight::{Line, Straight};
 
-/// Monomials of all lines of a program, at most.
+/// Maximum total number of monomials of all lines of a program.
 const MOST_MONOMIALS: usize = 200_000;
 
-/// Reductions that every program with the same outputs needs, at least.
+/// Returns a lower bound of the number of reductions of all programs with the same outputs.
 pub(crate) fn least(program: &Straight, scale: Scale, stop: &dyn Fn() -> bool) -> u64 {
     let noises = program.leaves.iter().map(|it| it.noise);
     let lowest = noises.min().unwrap_or(scale.reset).min(scale.reset);
@@ -44,7 +45,7 @@ pub(crate) fn least(program: &Straight, scale: Scale, stop: &dyn Fn() -> bool) -
     least.max().unwrap_or(0)
 }
 
-/// The polynomials of the outputs; variables have the numbers of their leaves.
+/// Returns the polynomials of the outputs. The index of a variable is that of its leaf.
 fn polynomials(program: &Straight, stop: &dyn Fn() -> bool) -> Option<Vec<Rc<Polynomial>>> {
     let live = program.live();
     let mut work = Work::new(stop);
@@ -78,13 +79,13 @@ impl Bins<'_> {
     fn least(&self, polynomial: &Polynomial) -> u64 {
         let by_weight = self.by_weight(polynomial);
         if self.most_factors() < 2 {
-            // Nothing can be multiplied.
+            // No two values can be multiplied.
             return by_weight;
         }
         by_weight.max(self.by_products(polynomial)).max(self.by_degree(polynomial))
     }
 
-    /// Bins that hold all variables and reduced values.
+    /// Returns the bound from the weights of all variables and reduced values.
     fn by_weight(&self, polynomial: &Polynomial) -> u64 {
         let mut is_used = vec![false; self.program.leaves.len()];
         for (powers, _) in polynomial.terms() {
@@ -98,7 +99,7 @@ impl Bins<'_> {
         weight.saturating_sub(bin).div_ceil(bin - reduced) as u64
     }
 
-    /// Bins that hold as many products as the quadratic part needs.
+    /// Returns the bound from the number of products in the quadratic part.
     fn by_products(&self, polynomial: &Polynomial) -> u64 {
         let n = n_products(polynomial);
         let most = 1_u64 << (self.scale.budget - 2 * self.lowest);
@@ -107,7 +108,7 @@ impl Bins<'_> {
         least + u64::from(is_full)
     }
 
-    /// Bins that reach the degree.
+    /// Returns the bound from the degree.
     fn by_degree(&self, polynomial: &Polynomial) -> u64 {
         let of = |powers: &[(Unknown, u32)]| powers.iter().map(|it| u64::from(it.1)).sum::<u64>();
         let degree = polynomial.terms().map(|it| of(it.0)).max().unwrap_or(0);
@@ -124,14 +125,14 @@ impl Bins<'_> {
         least + u64::from(is_extreme && !is_highest_power)
     }
 
-    /// Factors of a product that is not reduced, at most.
+    /// Returns the maximum number of factors of a product without reductions.
     fn most_factors(&self) -> u64 {
         u64::from(self.scale.budget / self.lowest)
     }
 }
 
-/// Multiplications that the quadratic part of a polynomial needs at least: half of the rank of its
-/// alternating form modulo 2.
+/// Returns a lower bound of the number of multiplications for the quadratic part of a polynomial:
+/// half of the rank of its alternating form modulo 2.
 fn n_products(polynomial: &Polynomial) -> u64 {
     let mut place: FxHashMap<Unknown, usize> = FxHashMap::default();
     let mut pairs = Vec::new();

@@ -1,19 +1,19 @@
-//! Shows that two programs compute the same, by code that shares nothing with the search.
+//! Proves that two programs are equivalent. The code shares nothing with the search.
 //!
-//! Both programs are walked side by side. Each op that is no arithmetic must stand in both, in the
-//! same order, with the same text and with operands that are shown equal; what it defines is then
-//! the same unknown in both. Sums, differences and products are polynomials in these unknowns with
-//! coefficients modulo `2^5` (`equality/polynomial.rs`), and two values are equal if their
-//! polynomials are. Bodies of loops are compared once, with the carried values as unknowns: values
-//! that are equal before a round are equal after it. A loop that stands in the first program only
-//! is evaluated round by round. Loops that take several rounds at once, and branches with other
-//! results, are compared in `equality/loops.rs`.
+//! Both programs are traversed in parallel. Each op other than arithmetic must occur in both
+//! programs, in the same order, with the same text and with operands that are proven equal; its
+//! results are then the same unknowns in both. Sums, differences and products are polynomials in
+//! these unknowns with coefficients modulo `2^5` (`equality/polynomial.rs`), and two values are
+//! equal if their polynomials are equal. Bodies of loops are compared once, with the carried values
+//! as unknowns: values that are equal before an iteration are equal after it. A loop that occurs
+//! only in the first program is evaluated iteration by iteration. Loops that combine several
+//! iterations, and branches with different results, are compared in `equality/loops.rs`.
 //!
-//! *Chain.* Where a value of one name is shown equal in both programs, it becomes an unknown of its
-//! own, so that what is computed from it has a short polynomial. The chain of these steps is the
-//! proof; each step is a comparison of two normal forms.
+//! *Chain.* If two values with the same name are proven equal, both become a new unknown, so that
+//! values computed from them have short polynomials. The chain of these steps is the proof; each
+//! step is a comparison of two normal forms.
 //!
-//! *Limits.* A comparison that takes too many monomials shows nothing.
+//! *Limits.* A comparison with too many monomials fails.
 
 mod loops;
 mod ops;
@@ -32,39 +32,39 @@ use self::ops::{constant, is_arithmetic, is_computed, skeleton};
 use self::polynomial::{Polynomial, Unknown, Work};
 use self::side::Side;
 
-/// Nested regions, at most.
+/// Maximum nesting depth of regions.
 const MOST_DEPTH: usize = 100;
 
-/// Rounds of loops that are evaluated, at most.
+/// Maximum number of iterations of a loop that is evaluated.
 const MOST_ROUNDS: u64 = 100_000;
 
-/// A proof that two functions compute the same.
+/// A proof that two functions are equivalent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Equality {
-    /// The ops of both programs that define values of one name which were shown equal, each by a
-    /// comparison of normal forms. Ops are given by their first bytes.
+    /// Pairs of ops that define values with the same name, which were proven equal by a comparison
+    /// of normal forms. An op is identified by the offset of its first byte.
     pub steps: Vec<(usize, usize)>,
     /// The loops of the first program that were evaluated, with their trip counts.
     pub loops: Vec<(usize, u64)>,
-    /// The loops of the first program that others take the place of, each of which runs several of
-    /// its iterations at once: their number.
+    /// The loops of the first program that were replaced by a sequence of other loops. Each of
+    /// these has its offset and the number of old iterations in one of its iterations.
     pub strides: Vec<(usize, Vec<(usize, u64)>)>,
-    /// Number of operands of ops that are no arithmetic that were shown equal.
+    /// Number of compared operands of ops other than arithmetic.
     pub n_uses: usize,
-    /// Monomials of the largest normal form.
+    /// Number of monomials of the largest normal form.
     pub n_monomials: usize,
 }
 
-/// Shows that two functions compute the same.
+/// Proves that two functions are equivalent.
 ///
 /// # Errors
 ///
-/// The first thing that could not be shown.
+/// Describes the first difference, or the first comparison that failed.
 pub fn equal(old: (&Program, Op), new: (&Program, Op)) -> Result<Equality, String> {
     equal_unless(old, new, &|| false)
 }
 
-/// [`equal`], unless it is told to stop before.
+/// Like [`equal`], but fails when `stop` returns true.
 pub(crate) fn equal_unless(
     old: (&Program, Op),
     new: (&Program, Op),
@@ -88,22 +88,23 @@ pub(crate) fn equal_unless(
 struct Proof<'a> {
     old: Side<'a>,
     new: Side<'a>,
-    /// The polynomials of unknowns that stand for values which were shown equal.
+    /// The polynomials of the unknowns that represent values proven equal.
     meaning: FxHashMap<Unknown, Rc<Polynomial>>,
-    /// Number of loops around of which several iterations are compared with one.
+    /// Number of enclosing loops for which several old iterations are compared with one new
+    /// iteration.
     n_copies: usize,
     work: Work<'a>,
     found: Equality,
 }
 
-/// The next thing in the first program.
+/// An event in the traversal of the first program.
 enum Event {
     Op(Op),
-    /// An iteration of the body starts.
+    /// An iteration of the loop body starts.
     Iteration,
 }
 
-/// Ops of the first program that are not computed, in order.
+/// The remaining events of the first program: ops other than computations, in order.
 #[derive(Default)]
 struct Feed {
     events: VecDeque<Event>,
@@ -112,7 +113,7 @@ struct Feed {
 }
 
 impl Proof<'_> {
-    /// The regions of two ops.
+    /// Compares the regions of two ops.
     fn regions(&mut self, old: Op, new: Op, depth: usize) -> Result<(), String> {
         let (old_regions, new_regions) =
             (&self.old.ir.op(old).regions, &self.new.ir.op(new).regions);
@@ -161,7 +162,7 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// Two values that are the same unknown, or the same constant.
+    /// Makes two values the same unknown, or the same constant.
     fn same(&mut self, old: Value, new: Value) -> Result<(), String> {
         self.have_one_type(old, new)?;
         let polynomial = match (constant(self.old.program, old), constant(self.new.program, new)) {
@@ -173,7 +174,7 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// The ops of a block of the first program, up to one.
+    /// Returns the events of a block of the first program, up to the op `end`.
     fn feed(&self, block: Block, end: Option<Op>) -> Feed {
         let ir = self.old.ir;
         let mut names: FxHashMap<String, Value> = FxHashMap::default();
@@ -189,7 +190,7 @@ impl Proof<'_> {
         Feed { events, body: None, names }
     }
 
-    /// The next op of the first program that is not computed.
+    /// Returns the next op of the first program that is not a computation.
     fn next(&mut self, feed: &mut Feed) -> Result<Option<Op>, String> {
         while let Some(event) = feed.events.pop_front() {
             match event {
@@ -221,7 +222,8 @@ impl Proof<'_> {
                     (Counted::of(&self.old, other), Counted::of(&self.new, op))
                     && self.is_other_loop(&a, &b)
                 {
-                    // A loop may also be gone, and the other one belong to a later loop.
+                    // Otherwise the old loop may be removed, and the new one may correspond to a
+                    // later loop.
                     if self.fits(&a, &b) {
                         at = self.strides(&a, b, new_ops, at, feed, depth)?;
                         break;
@@ -239,7 +241,7 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// An op that stands in the first program only.
+    /// Handles an op that occurs only in the first program.
     fn gone(&mut self, op: Op) -> Result<(), String> {
         match self.old.evaluate(op, 0, &mut self.work)? {
             Some(()) => {
@@ -255,8 +257,8 @@ impl Proof<'_> {
         }
     }
 
-    /// An arithmetic op of the second program. If a value of its name is equal, both become one
-    /// unknown.
+    /// Handles an arithmetic op of the second program. If the first program has an equal value with
+    /// the same name, both become one unknown.
     fn step(&mut self, op: Op, names: &FxHashMap<String, Value>) -> Result<(), String> {
         let value = self.new.ir.op(op).results[0];
         let new = self.new.value(value, &mut self.work)?;
@@ -266,7 +268,7 @@ impl Proof<'_> {
         if new.len() < 2 && new.degree() < 2 || !is_ours || self.n_copies > 0 {
             return Ok(());
         }
-        // An unknown or too long value is no step.
+        // If the old value is unknown or too long, there is no step.
         let Ok(old) = self.old.value(named, &mut self.work) else { return Ok(()) };
         self.found.n_monomials = self.found.n_monomials.max(new.len());
         if self.work.are_equal(&old, &new, &self.meaning) == Some(true) {
@@ -283,7 +285,7 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// Shows that two values are equal.
+    /// Proves that two values are equal.
     fn are_equal(&mut self, old: Value, new: Value) -> Result<(), String> {
         let left = self.old.value(old, &mut self.work)?;
         let right = self.new.value(new, &mut self.work)?;
@@ -296,7 +298,7 @@ impl Proof<'_> {
         Err(format!("{name} was not shown equal to {}", self.new.ir.value_text(new)))
     }
 
-    /// Two ops of the same text.
+    /// Compares two ops with the same text.
     fn pair(&mut self, old: Op, new: Op, depth: usize) -> Result<(), String> {
         let (a, b) = (self.old.ir.op(old), self.new.ir.op(new));
         let same_shape = a.operands.len() == b.operands.len() && a.results.len() == b.results.len();

@@ -1,8 +1,9 @@
-//! From the IR to straight-line programs: one for each block, loops of known trip counts opened
-//! where that is asked for.
+//! Extraction of straight-line programs from the IR: one for each block. Loops with known trip
+//! counts are unrolled on request.
 //!
-//! Leaves are the values that something else defines: arguments, encoded values, results of calls
-//! and of ops that are not known. What anything else uses is an output.
+//! Leaves are the values that are not defined by arithmetic of the block: arguments, encoded
+//! values, results of calls and of unknown ops. Outputs are the values with users other than this
+//! arithmetic.
 
 use noisy_analyses::Program;
 use noisy_dataflow::flow::{self, Flow};
@@ -13,43 +14,43 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::scale::{BITS, Scale};
 use crate::straight::{Leaf, Line, Reg, Straight};
 
-/// Lines of an opened loop, at most.
+/// Maximum number of lines of an unrolled loop.
 const MOST_OPENED: usize = 4000;
 
-/// Attributes of loops that say nothing but how often they run.
+/// Attributes of loops that determine only the iteration space.
 const LOOP_ATTRIBUTES: &[&str] = &["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"];
 
-/// The computation of a block.
+/// The arithmetic of a block.
 #[derive(Debug)]
 pub(crate) struct Extracted {
     pub block: Block,
     pub straight: Straight,
     /// The value of each leaf.
     pub leaves: Vec<Value>,
-    /// The values that arithmetic of the block defines, in order.
+    /// The values that the arithmetic of the block defines, in order.
     pub values: Vec<(Value, Reg)>,
-    /// The arithmetic, and the loops that were opened.
+    /// The arithmetic ops, and the unrolled loops.
     pub members: FxHashSet<Op>,
     pub has_opened: bool,
 }
 
-/// The way in which programs are extracted.
+/// Parameters of the extraction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extraction<'a> {
     pub program: &'a Program,
     pub scale: Scale,
-    /// True if a reduction that is there already may go.
+    /// True if existing reductions may be removed.
     pub drops_reductions: bool,
-    /// True if loops of known trip counts are opened.
+    /// True if loops with known trip counts are unrolled.
     pub opens_loops: bool,
 }
 
-/// True if an op is a sum, a difference or a product of noisy values.
+/// Returns true if an op is a sum, a difference or a product of noisy values.
 pub(crate) fn is_ring(ir: &Ir, op: Op) -> bool {
     arithmetic(ir, op).is_some_and(|it| it != OpKind::NoisyReduceNoise)
 }
 
-/// The operation of an op on noisy values, if that is all it is.
+/// Returns the kind of an op if it is arithmetic on noisy values without further attributes.
 pub(crate) fn arithmetic(ir: &Ir, op: Op) -> Option<OpKind> {
     let data = ir.op(op);
     let n = match data.kind {
@@ -67,7 +68,7 @@ pub(crate) fn arithmetic(ir: &Ir, op: Op) -> Option<OpKind> {
 }
 
 impl Extraction<'_> {
-    /// The computation of a block, if there is any.
+    /// Returns the arithmetic of a block, if there is any.
     pub(crate) fn block(&self, block: Block) -> Option<Extracted> {
         let ir = self.program.ir();
         let mut taken = Taken {
@@ -127,7 +128,7 @@ impl Taken<'_> {
         (kind != OpKind::NoisyReduceNoise || self.of.drops_reductions).then_some(kind)
     }
 
-    /// Adds the line of an op that is arithmetic.
+    /// Adds the line of an arithmetic op.
     fn arithmetic(&mut self, op: Op) -> Option<Reg> {
         let kind = self.kind(op)?;
         let data = self.ir.op(op);
@@ -159,7 +160,7 @@ impl Taken<'_> {
         reg
     }
 
-    /// The plaintext of a value that encodes a constant of the full width.
+    /// Returns the plaintext of a value that encodes a constant of the full width.
     fn constant(&self, value: Value) -> Option<u64> {
         let Def::Result(op, _) = self.ir.value(value).def else { return None };
         let data = self.ir.op(op);
@@ -177,7 +178,8 @@ impl Taken<'_> {
         }
     }
 
-    /// Number of lines of a loop that can be opened.
+    /// Returns the number of lines of a loop after unrolling; `None` if the loop cannot be
+    /// unrolled.
     fn n_lines(&self, op: Op) -> Option<usize> {
         let ir = self.ir;
         let data = ir.op(op);

@@ -1,4 +1,4 @@
-//! Rewrites programs over noisy integers into equal ones that need fewer noise reductions.
+//! Rewrites programs over noisy integers into equivalent programs that need fewer noise reductions.
 
 mod bound;
 mod equality;

@@ -1,15 +1,15 @@
-//! The noise model, as far as rewriting needs it.
+//! The parameters of the noise model for rewriting.
 
 use noisy_analyses::NoiseModel;
 
-/// Largest budget for which weights of noise fit into 64 bits.
+/// Largest supported budget: sums of weights ([`Scale::weight`]) then fit into 64 bits.
 const MOST_BUDGET: u32 = 48;
 
-/// Bits of a plaintext: a `!noisy.i32` holds an integer modulo 2^5.
+/// Number of bits of a plaintext: a `!noisy.i32` contains an integer modulo 2^5.
 pub(crate) const BITS: u32 = 5;
 
-/// The numbers of a model in which a sum has the noise of its noisier operand plus one, and a
-/// product the sum of both.
+/// The parameters of a model in which the noise of a sum is the maximum over its operands plus
+/// `add`, and the noise of a product is the sum over its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scale {
     /// Noise after a reduction.
@@ -18,12 +18,12 @@ pub(crate) struct Scale {
     pub budget: u32,
     /// Noise that an addition or a subtraction adds.
     pub add: u32,
-    /// Values are integers modulo this power of two, less one.
+    /// The modulus of the plaintexts minus one; the modulus is a power of two.
     pub mask: u64,
 }
 
 impl Scale {
-    /// The numbers of a model; `None` if its noise grows by other rules.
+    /// Returns the parameters of a model; `None` if its noise grows by other rules.
     pub(crate) fn of(model: &NoiseModel) -> Option<Self> {
         let tutorial = NoiseModel::tutorial();
         let is_same = |name| model.rule(name) == tutorial.rule(name);
@@ -42,8 +42,8 @@ impl Scale {
         Self { reset: 12, budget: 26, add: 1, mask: (1 << BITS) - 1 }
     }
 
-    /// The share of the budget that a term of a sum takes: a balanced sum of terms is legal if
-    /// their weights add up to no more than the weight of the budget (the inequality of Kraft).
+    /// Returns the weight `2^noise` of a term of a sum. A balanced sum is legal if the weights of
+    /// its terms add up to at most the weight of the budget (Kraft's inequality).
     pub(crate) fn weight(noise: u32) -> u64 {
         1 << noise.min(62)
     }

@@ -1,8 +1,9 @@
-//! The search for an equal program that needs fewer reductions.
+//! The search for an equivalent program that needs fewer reductions.
 //!
-//! Values that several computations share are computed once; what lies between them is a polynomial
-//! in them, and each way to write it is tried (`factor.rs`, `balance.rs`). Then shared values are
-//! opened where that saves reductions.
+//! Shared values (with several users) are computed once. The expressions between them are
+//! polynomials in these values, and different forms of each polynomial are tried (`factor.rs`,
+//! `balance.rs`). Then shared values are opened (substituted into their users) if this saves
+//! reductions.
 
 mod balance;
 mod dag;
@@ -19,27 +20,28 @@ use crate::placing::clock::Clock;
 use crate::scale::Scale;
 use crate::straight::{Line, Reg, Straight};
 
-/// Monomials of a polynomial, at most.
+/// Maximum number of monomials of a polynomial.
 const MOST_MONOMIALS: usize = 400;
 
-/// Lines of a program whose shared values are opened with all of it in view.
+/// Maximum number of lines of a program whose shared values are opened in the whole program at
+/// once.
 const MOST_AT_ONCE: usize = 400;
 
-/// Lines of a part of a longer one.
+/// Number of lines of each part of a longer program.
 const PART: usize = 150;
 
-/// Most passes over shared values.
+/// Maximum number of passes over shared values.
 const MOST_ROUNDS: usize = 4;
 
-/// Sizes of blocks in Horner's scheme.
+/// Sizes of blocks to try in Horner's scheme.
 const BLOCKS: &[u32] = &[2, 3, 4, 5, 7, 11];
 
-/// A program, and the line of each line of the program before that it still computes.
+/// An equivalent program, with a mapping from the lines of the original program.
 #[derive(Clone, Debug)]
 pub(crate) struct Variant {
     pub program: Straight,
     pub same: Vec<Option<Reg>>,
-    /// Number of reductions, by a simple placement.
+    /// Number of reductions in a greedy placement.
     pub n_reductions: u64,
     pub n_ops: usize,
 }
@@ -47,13 +49,13 @@ pub(crate) struct Variant {
 /// Limits of the search.
 #[derive(Clone, Debug)]
 pub(crate) struct Effort {
-    /// Tells when it ends.
+    /// The time limit.
     pub clock: Clock,
-    /// Operations of the result, at most.
+    /// Maximum number of operations of the result.
     pub most_ops: usize,
 }
 
-/// Equal programs that seem to need fewer reductions, the best first.
+/// Returns equivalent programs that may need fewer reductions, the best first.
 pub(crate) fn search(program: &Straight, scale: Scale, effort: &Effort) -> Vec<Variant> {
     let itself = Variant {
         same: (0..program.lines.len() as u32).map(|it| Some(Reg(it))).collect(),
@@ -76,8 +78,8 @@ pub(crate) fn search(program: &Straight, scale: Scale, effort: &Effort) -> Vec<V
     out
 }
 
-/// The program with each shared value written in the best way found; `None` if the time is over
-/// before.
+/// Returns the program with each shared value in the best form found; `None` if the time is over
+/// before the first version is complete.
 fn written_anew(program: &Straight, scale: Scale, effort: &Effort) -> Option<Variant> {
     let clock = &effort.clock;
     let mut kept: Vec<bool> = dag::n_users(program).iter().map(|&it| it >= 2).collect();
@@ -90,7 +92,7 @@ fn written_anew(program: &Straight, scale: Scale, effort: &Effort) -> Option<Var
         open_shared(program, &mut kept, &mut best, scale, effort);
         return Some(best);
     }
-    // The whole is built once more at the end.
+    // Reserves time for the last build of the whole program.
     let last = before.saturating_sub(clock.left()).mul_f64(1.5);
     let parts_clock = clock.at_most(clock.left().saturating_sub(last));
     let (_, noise) = program.greedy(scale);
@@ -123,7 +125,7 @@ fn written_anew(program: &Straight, scale: Scale, effort: &Effort) -> Option<Var
     Some(best)
 }
 
-/// Opens values that several computations share, where that saves reductions.
+/// Opens shared values if this saves reductions.
 fn open_shared(
     program: &Straight,
     kept: &mut [bool],
@@ -131,7 +133,7 @@ fn open_shared(
     scale: Scale,
     effort: &Effort,
 ) {
-    // Those with the fewest users first.
+    // Values with the fewest users come first.
     let n_users = dag::n_users(program);
     let live = program.live();
     let mut order: Vec<usize> = (0..program.lines.len())
@@ -162,8 +164,8 @@ fn open_shared(
     }
 }
 
-/// A program in which some values are computed once for all of their users and everything else is
-/// written in the best way found; `None` if the time is over before.
+/// Builds a program in which the values of `kept` are computed once for all users, and all other
+/// expressions have the best form found. `None` if the time is over before.
 fn build(program: &Straight, kept: &[bool], scale: Scale, clock: &Clock) -> Option<Variant> {
     let mut dag = Dag::new(scale.mask);
     let ids = dag::of(program, kept, &mut dag);
@@ -174,7 +176,7 @@ fn build(program: &Straight, kept: &[bool], scale: Scale, clock: &Clock) -> Opti
         }
     }
     let outputs: Vec<Id> = program.outputs.iter().filter_map(|it| ids[it.index()]).collect();
-    // Users of each node, and whether one is a product.
+    // Number of users of each node, and true if one of them is a product.
     let mut n_users = vec![0_u32; dag.nodes.len()];
     let mut in_product = vec![false; dag.nodes.len()];
     let mut live = vec![false; dag.nodes.len()];
@@ -218,7 +220,7 @@ fn build(program: &Straight, kept: &[bool], scale: Scale, clock: &Clock) -> Opti
     }
     let mut regs = Vec::new();
     for (output, id) in program.outputs.iter().zip(&outputs) {
-        // Each output is a cone or a leaf.
+        // Each output is the root of a cone or a leaf.
         let Some(value) = balance.value(*id) else { continue };
         let reg = balance.positive(value);
         same[output.index()] = Some(reg);
@@ -229,7 +231,7 @@ fn build(program: &Straight, kept: &[bool], scale: Scale, clock: &Clock) -> Opti
     Some(Variant { program: out, same, n_reductions, n_ops })
 }
 
-/// A value that is computed for several users, and what it is made of.
+/// A shared value with the expression that computes it from other shared values and leaves.
 struct Cone<'a> {
     program: &'a Straight,
     ids: &'a [Option<Id>],
@@ -277,14 +279,14 @@ impl Cone<'_> {
         }
     }
 
-    /// The ways to write it that differ from the sums and products as they are.
+    /// Returns other forms of the expression than its own sums and products.
     fn ways(&self, dag: &mut Dag, balance: &Balance) -> Vec<Id> {
         let is_plain = dag.operands(self.id).iter().all(|&it| balance.value(it).is_some());
         if is_plain {
             return Vec::new();
         }
         let mut out = Vec::new();
-        // With sums in products as variables, and with all of them opened.
+        // First with sums inside products as variables, then with all sums expanded.
         for opens_sums in [false, true] {
             let cone = self.id;
             let is_variable = |it: Id, dag: &Dag| {
@@ -311,7 +313,7 @@ impl Cone<'_> {
         out
     }
 
-    /// The operations of the program as it is.
+    /// Emits the operations of the original program.
     fn as_written(&self, balance: &mut Balance) -> Option<Signed> {
         let known =
             |reg: Reg, balance: &Balance| self.ids[reg.index()].and_then(|it| balance.value(it));

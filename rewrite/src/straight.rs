@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::scale::Scale;
 
-/// The value of a line, by index into [`Straight::lines`].
+/// The value of a line: an index into [`Straight::lines`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Reg(pub u32);
 
@@ -16,10 +16,10 @@ impl Reg {
     }
 }
 
-/// A line of a program. Operands are values of lines before it.
+/// A line of a program. Operands are values of preceding lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Line {
-    /// A value from outside: number `index` of the leaves.
+    /// An input: an index into [`Straight::leaves`].
     Leaf(u32),
     Add(Reg, Reg),
     Sub(Reg, Reg),
@@ -36,12 +36,12 @@ impl Line {
     }
 }
 
-/// A value from outside.
+/// An input of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Leaf {
-    /// Its noise, at most.
+    /// Upper bound of the noise.
     pub noise: u32,
-    /// Its plaintext, if it is the same in each run.
+    /// The plaintext if it is a constant.
     pub constant: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Leaf {
 pub(crate) struct Straight {
     pub leaves: Vec<Leaf>,
     pub lines: Vec<Line>,
-    /// The values that are used outside.
+    /// The values that are used outside of the program.
     pub outputs: Vec<Reg>,
 }
 
@@ -65,7 +65,7 @@ impl Straight {
         self.push(Line::Leaf(self.leaves.len() as u32 - 1))
     }
 
-    /// For each line, true if an output depends on it.
+    /// Returns, for each line, true if an output depends on it.
     pub(crate) fn live(&self) -> Vec<bool> {
         let mut live = vec![false; self.lines.len()];
         for it in &self.outputs {
@@ -88,14 +88,14 @@ impl Straight {
         ops.filter(|(line, is_live)| *is_live && !matches!(line, Line::Leaf(_))).count()
     }
 
-    /// Number of reductions that a simple placement needs.
+    /// Returns the number of reductions in a greedy placement.
     pub(crate) fn greedy_reductions(&self, scale: Scale) -> u64 {
         self.greedy(scale).0
     }
 
-    /// A simple placement: it reduces the noisier operand where an operation would exceed the
-    /// budget. Returns the number of reductions and the noise of each value, after its reduction if
-    /// it has one.
+    /// Computes a greedy placement: while an operation would exceed the budget, its noisier operand
+    /// is reduced. Returns the number of reductions and the noise of each value, after its
+    /// reduction if there is one.
     pub(crate) fn greedy(&self, scale: Scale) -> (u64, Vec<u32>) {
         let live = self.live();
         let mut noise = vec![0; self.lines.len()];
@@ -123,8 +123,8 @@ impl Straight {
         (n, noise)
     }
 
-    /// The lines of a range as a program of their own: what they use from before are leaves, what
-    /// is used after them are outputs. Returns it with the line of each line of the range.
+    /// Extracts a range of lines as a separate program: values of earlier lines are leaves, and
+    /// values with later users are outputs. Also returns the new line of each line of the range.
     pub(crate) fn part(&self, range: Range<usize>, noise: &[u32]) -> (Straight, Vec<Reg>) {
         let live = self.live();
         let mut is_used = vec![false; range.len()];

@@ -24,7 +24,7 @@ fn best(program: &Straight) -> Variant {
     search(program, Scale::tutorial(), &effort).swap_remove(0)
 }
 
-/// The values of all lines, modulo 32.
+/// Returns the values of all lines, modulo 32.
 fn run(program: &Straight, leaves: &[u64]) -> Vec<u64> {
     let mut out: Vec<u64> = Vec::new();
     for line in &program.lines {
@@ -130,8 +130,8 @@ fn what_cancels_is_zero() {
     }
 }
 
-/// Random programs with shared values, constants and values of other noise compute the same, line
-/// by line as far as lines are kept.
+/// The programs have shared values, constants, and leaves with different noise. Outputs and mapped
+/// lines are compared.
 #[test]
 fn random_programs_compute_the_same() {
     let mut random = Random(3);
@@ -192,7 +192,7 @@ fn a_search_without_time_ends_with_little() {
         let clock = Clock::new(Duration::from_secs(seconds), None);
         search(&program, Scale::tutorial(), &Effort { clock, most_ops: 1000 })
     };
-    // A rotation of the sums takes no time; the other ways to write them are not tried.
+    // Only the rotation of sums ignores the time limit; other forms are not tried.
     assert_eq!((search(0).len(), search(60).len()), (1, 3));
     assert!(search(60)[0].n_reductions < search(0)[0].n_reductions);
 }

@@ -1,9 +1,9 @@
-//! From straight-line programs back to text: minimal edits, so that names, comments and everything
-//! else survive where their ops do.
+//! Conversion of straight-line programs to text edits. The edits are minimal: names, comments and
+//! formatting of remaining ops are preserved.
 //!
-//! A line that computes what an op has computed keeps its name and its place in the text; other
-//! lines stand where they are first needed, under fresh names. Ops that compute nothing any more
-//! go, with their lines.
+//! A line with the same value as an existing op keeps the name and the position of that op. Other
+//! lines are inserted before their first use, with fresh names. Ops without a corresponding line
+//! are removed.
 
 use noisy_analyses::{FreshNames, Program, TextEdit};
 use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, Value};
@@ -13,15 +13,15 @@ use crate::extract::{Extracted, is_ring};
 use crate::search::Variant;
 use crate::straight::{Line, Reg};
 
-/// A block and what it becomes.
+/// A block and its replacement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change<'a> {
     pub block: &'a Extracted,
     pub variant: &'a Variant,
 }
 
-/// The edits of some changes, of which each block outside stands before those inside; `None` if a
-/// value would be used where it is not defined.
+/// Returns the edits for some changes, in which outer blocks precede inner ones. `None` if a value
+/// would be used where it is not defined.
 pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<TextEdit>> {
     let mut names = FreshNames::of(program.ir());
     let mut renamed: FxHashMap<Value, String> = FxHashMap::default();
@@ -30,7 +30,7 @@ pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<Tex
         plans.push(Plan::new(program, change, &mut names, &mut renamed));
     }
     let mut out = Vec::new();
-    // Ops whose text is final.
+    // Ops whose text is already replaced.
     let mut settled: FxHashSet<Op> = FxHashSet::default();
     for plan in &mut plans {
         plan.write(program, &renamed, &mut out)?;
@@ -57,9 +57,9 @@ pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<Tex
 
 struct Plan<'a> {
     change: Change<'a>,
-    /// The name of each line that is no leaf.
+    /// The name of each line other than leaves.
     names: FxHashMap<Reg, String>,
-    /// The line that each op which stays computes.
+    /// The line that each remaining op computes, by result.
     lines: FxHashMap<Value, Reg>,
     live: Vec<bool>,
 }
@@ -80,7 +80,8 @@ impl<'a> Plan<'a> {
         let mut taken: FxHashSet<Reg> = FxHashSet::default();
         let mut lines: FxHashMap<Value, Reg> = FxHashMap::default();
         let mut known: FxHashMap<Reg, Reg> = FxHashMap::default();
-        // Nodes that the search knows to be equal, then equal ops of equal operands.
+        // The first round uses the mapping of the search; the second also finds equal operations
+        // with equal operands.
         let is_computed =
             |it: Reg| live[it.index()] && !matches!(new.lines[it.index()], Line::Leaf(_));
         for round in 0..2 {
@@ -163,7 +164,8 @@ impl<'a> Plan<'a> {
         let new = &variant.program;
         let items: Vec<Op> = ir.block_ops(block.block).collect();
         let place: FxHashMap<Op, usize> = items.iter().copied().zip(0..).collect();
-        // The item after which each line can stand: one more than its place.
+        // The first position at which each line can be inserted: the index after the last item that
+        // it needs.
         let mut after = vec![0_usize; new.lines.len()];
         for (at, line) in new.lines.iter().enumerate() {
             after[at] = match *line {
@@ -250,7 +252,8 @@ impl<'a> Plan<'a> {
         new.outputs.iter().all(is_done).then_some(())
     }
 
-    /// Changes the operands of an op into those of a line; false if it has to be written anew.
+    /// Replaces the operands of an op with those of a line. Returns false if the op must be written
+    /// again.
     fn keep(
         &self,
         ir: &Ir,
@@ -273,7 +276,7 @@ impl<'a> Plan<'a> {
         let mut texts: Vec<String> = line.operands().map(|it| self.text(ir, it, renamed)).collect();
         let old: Vec<String> =
             data.operands.iter().filter_map(|it| Some(ir.value_text(it.value?))).collect();
-        // Two operands in the other order are the same.
+        // Swapped operands of a commutative op need no edit.
         if !matches!(line, Line::Sub(..)) && texts[0] == old[1] && texts[1] == old[0] {
             texts.swap(0, 1);
         }
@@ -285,7 +288,8 @@ impl<'a> Plan<'a> {
         true
     }
 
-    /// Writes a line, after those that it needs, before an item.
+    /// Appends the text of a line and of its missing operands, to be inserted before an item.
+    /// Returns `None` if an operand is not yet defined there.
     #[expect(clippy::too_many_arguments, reason = "the state of one pass over a block")]
     fn require(
         &self,
@@ -335,12 +339,13 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The line of a leaf in the new program: leaves have the same numbers.
+/// Returns the line of a leaf in the new program; leaves have the same indices in both programs.
 fn it_leaf(by_line: &FxHashMap<Line, Reg>, block: &Extracted, reg: Reg) -> Option<Reg> {
     by_line.get(&block.straight.lines[reg.index()]).copied()
 }
 
-/// The name of a value that a line can define under this name: it is not one of a pack.
+/// Returns the name of a value if a line can define it: it is a single result, and its op is
+/// rewritten.
 fn arithmetic_name(ir: &Ir, value: Value) -> Option<String> {
     let Def::Result(op, _) = ir.value(value).def else { return None };
     let data = ir.op(op);
@@ -350,7 +355,7 @@ fn arithmetic_name(ir: &Ir, value: Value) -> Option<String> {
     (is_alone && stays).then_some(text)
 }
 
-/// The text of a sum, a difference or a product of values of a type.
+/// Returns the text of a sum, a difference or a product.
 pub(crate) fn binary(
     is_generic: bool,
     ty: &str,
@@ -365,7 +370,7 @@ pub(crate) fn binary(
     }
 }
 
-/// The style of the lines in a block.
+/// The syntax of new lines in a block.
 struct Style {
     ty: String,
     is_generic: bool,
@@ -383,7 +388,7 @@ impl Style {
     }
 }
 
-/// The op of a block that is or holds another.
+/// Returns the op itself or its ancestor that is an item of the block.
 fn item_of(ir: &Ir, op: Op, place: &FxHashMap<Op, usize>) -> Option<Op> {
     std::iter::successors(Some(op), |&it| ir.parent_op(it)).find(|it| place.contains_key(it))
 }
@@ -394,7 +399,7 @@ pub(crate) fn fresh(names: &mut FreshNames<'_>, base: &str) -> String {
     format!("%{}", names.numbered(if is_number { "copy" } else { base }))
 }
 
-/// The blocks of a function, those outside before those inside.
+/// Returns the blocks of a function, outer ones before inner ones.
 pub(crate) fn blocks(ir: &Ir, function: Op) -> Vec<Block> {
     let mut out = Vec::new();
     let mut stack: Vec<Op> = vec![function];

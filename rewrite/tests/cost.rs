@@ -1,5 +1,5 @@
-//! A rewriting costs less than the placement of the program as it is had cost after the whole time
-//! limit, and both are known to the cache afterwards.
+//! Tests that a rewriting costs less than the placement of the original program with the whole time
+//! limit, and that both placements are in the cache afterwards.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use noisy_analyses::{Options as Placing, Program, Verdict, insert_reduces};
 use noisy_placement::Limits;
 use noisy_rewrite::{Options, rewrite, time_left};
 
-/// A program of sums and products of values shortly before.
+/// Returns a program of sums and products of recent values.
 fn program(mut seed: u64, n_ops: usize) -> String {
     let mut below = |n: usize| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -69,7 +69,7 @@ fn the_time_limit_is_kept() {
     let start = Instant::now();
     let options = Options { placing, time, growth: 1.5, keeps_structure: false };
     rewrite(&before, &before.ir().functions(), &options);
-    // Reading and placing the program once takes a while without optimization.
+    // Analyzing and placing the program once takes some time in a debug build.
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     assert!(time_left(time, start) <= Duration::from_millis(50));
 }

@@ -1,4 +1,4 @@
-//! The proof accepts equal programs and nothing else.
+//! Tests that the proof accepts equivalent programs and rejects all others.
 
 use noisy_analyses::Program;
 use noisy_rewrite::{Equality, equal};
@@ -6,7 +6,7 @@ use noisy_rewrite::{Equality, equal};
 const HEADER: &str =
     "func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: !noisy.i32, %n: index) -> !noisy.i32 {\n";
 
-/// Compares two bodies, of which each line is an op.
+/// Compares two function bodies; each line is an op.
 fn compare(old: &[&str], new: &[&str]) -> Result<Equality, String> {
     let program = |lines: &[&str]| {
         let body = lines.iter().fold(String::new(), |text, it| text + "  " + it + "\n");
@@ -147,7 +147,7 @@ fn compares_bodies_of_loops_that_stay() {
 
 #[test]
 fn reports_a_proof_that_takes_too_long() {
-    // The square of a sum of two, forty times over, has 2^40 factors.
+    // 39 repeated squarings of a sum of two values have 2^39 factors.
     let square = |from: &str| -> Vec<String> {
         let mut lines = vec![op("add", "s0", "a", from)];
         lines.extend((1..40).map(|it| {

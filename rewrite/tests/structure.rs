@@ -1,4 +1,5 @@
-//! Loops that are too long to unroll or that contain more than arithmetic, and branches.
+//! Tests with branches, and with loops that are too long to unroll or contain other ops than
+//! arithmetic.
 
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ const CALLEE: &str = "func.func private @g(%x: !noisy.i32) -> !noisy.i32 {
 }
 ";
 
-/// A function with a loop: what stands in front of it, its head up to the carried value, its body
-/// up to the value `%q` that it yields, and the prefix of the dialect.
+/// Returns a function with a loop. `head` is the head of the loop up to the carried value, and
+/// `body` defines the yielded value `%q`.
 fn counted(head: &str, body: &str) -> String {
     let dialect = if head.starts_with("affine") { "affine" } else { "scf" };
     format!(
@@ -36,7 +37,7 @@ fn counted(head: &str, body: &str) -> String {
 
 const CALL: &str = "    %a = func.call @g(%y) : (!noisy.i32) -> !noisy.i32\n";
 
-/// The reductions of the last function before and after rewriting, and the program after.
+/// Returns the cost of the last function before and after rewriting, and the rewritten program.
 fn rewritten(text: &str) -> (f64, f64, String) {
     let before = Document::new(text);
     assert!(before.source().problems().is_empty(), "{text}");
@@ -120,7 +121,7 @@ fn branches_that_add_to_the_same_value_share_the_sum() {
     let written = saves("affine.for %i = 0 to 40", &both, 40.0, 0.0);
     assert!(written.contains("scf.yield %y") && written.contains("scf.yield %z"), "{written}");
     saves("affine.for %i = 0 to 1000", &both, 1000.0, 60.0);
-    // One case may leave the value as it is.
+    // One case may yield the value unchanged.
     let one = branch([(&line("sub", "%y"), "%c"), ("", "%w")]);
     saves("affine.for %i = 0 to 1000", &one, 500.0, 60.0);
 }
@@ -160,7 +161,7 @@ const STRIDES: &str = "  %s = scf.for %i = %c0 to %c6 step %c3 iter_args(%w = %x
   }
 ";
 
-/// Compares seven iterations with some at once.
+/// Compares a loop of seven iterations with its strided form, after replacing `from` in the latter.
 fn strided(from: &str, to: &str) -> Result<(), String> {
     let old = counted("scf.for %i = %c0 to %c7 step %c1", BODY);
     assert!(STRIDES.contains(from), "{from}");

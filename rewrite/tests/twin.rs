@@ -1,5 +1,5 @@
-//! Random programs compute the same after rewriting, and need no more reductions: both are run by
-//! an interpreter that shares nothing with the search or the proof.
+//! Tests that random programs compute the same after rewriting, and need fewer reductions. Both are
+//! run by an interpreter that shares nothing with the search or the proof.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use noisy_rewrite::{Options, Rewritten, rewrite};
 use noisy_syntax::{Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
-/// Numbers that are the same in each run.
+/// A deterministic random number generator.
 struct Random(u64);
 
 impl Random {
@@ -22,7 +22,7 @@ impl Random {
     }
 }
 
-/// A program with shared values, differences, constants, loops and branches.
+/// Returns a program with shared values, differences, constants, loops and branches.
 fn program(random: &mut Random) -> String {
     let mut out = String::from(
         "func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: !noisy.i32, %p: i1) -> (!noisy.i32, !noisy.i32) {\n",
@@ -90,7 +90,7 @@ fn program(random: &mut Random) -> String {
     out + &format!("  return {x}, {y} : !noisy.i32, !noisy.i32\n}}\n")
 }
 
-/// Sometimes an op in a loop that is seen from outside.
+/// Sometimes returns an op with side effects for a loop body.
 fn seen(random: &mut Random, values: &[String], at: usize) -> String {
     match random.below(6) {
         0 => format!("    \"test.note\"({}) : (!noisy.i32) -> ()\n", pick(random, values)),
@@ -102,7 +102,7 @@ fn seen(random: &mut Random, values: &[String], at: usize) -> String {
     }
 }
 
-/// Sometimes a sum or a product with a carried value.
+/// Sometimes returns an operation on a carried value.
 fn joined(random: &mut Random, carried: &str, value: &str, name: &str) -> (String, String) {
     let op = kind(random);
     match random.below(2) {
@@ -117,7 +117,7 @@ fn kind(random: &mut Random) -> &'static str {
     ["add", "add", "sub", "mul"][random.below(4)]
 }
 
-/// One of the last values.
+/// Returns one of the last values.
 fn pick(random: &mut Random, values: &[String]) -> String {
     let n = values.len().min(7);
     values[values.len() - 1 - random.below(n)].clone()
@@ -133,7 +133,7 @@ fn arithmetic(random: &mut Random, values: &mut Vec<String>, prefix: &str, inden
     out
 }
 
-/// The plaintexts that the first function returns, after those that are seen on the way.
+/// Returns the operands of all side effects and the results of the first function.
 fn run(program: &Program, arguments: &[i64]) -> Vec<i64> {
     let ir = program.ir();
     let mut notes = Vec::new();
@@ -269,26 +269,26 @@ fn certificate(rewritten: &Rewritten) -> Equality {
     }
 }
 
-/// One of the places at which a text has a pattern.
+/// Returns the offset of a random occurrence of a pattern.
 fn place(random: &mut Random, text: &str, pattern: &str) -> Option<usize> {
     let places: Vec<usize> = text.match_indices(pattern).map(|it| it.0).collect();
     (!places.is_empty()).then(|| places[random.below(places.len())])
 }
 
-/// A program with a small change.
+/// Returns a program with a small random change.
 fn changed(random: &mut Random, text: &str) -> String {
     let mut out = text.to_owned();
     let words: Vec<&str> = text.split([' ', ',', '(', ')', '\n']).collect();
     let names: Vec<&str> = words.into_iter().filter(|it| it.starts_with('%')).collect();
     match random.below(6) {
-        // Another operand.
+        // Replaces an operand.
         0 | 1 => {
             let (from, to) = (names[random.below(names.len())], names[random.below(names.len())]);
             if let Some(at) = place(random, text, &format!("{from},")) {
                 out.replace_range(at..at + from.len(), to);
             }
         }
-        // Another op.
+        // Replaces an op.
         2 => {
             let kinds = ["noisy.add", "noisy.sub", "noisy.mul"];
             let (from, to) = (kinds[random.below(3)], kinds[random.below(3)]);
@@ -296,7 +296,7 @@ fn changed(random: &mut Random, text: &str) -> String {
                 out.replace_range(at..at + from.len(), to);
             }
         }
-        // A line less, or one twice.
+        // Removes or moves a line.
         3 | 4 => {
             let mut lines: Vec<&str> = text.lines().collect();
             let at = 1 + random.below(lines.len() - 1);
@@ -307,7 +307,7 @@ fn changed(random: &mut Random, text: &str) -> String {
             }
             out = lines.join("\n") + "\n";
         }
-        // Another character.
+        // Replaces a character.
         _ => {
             let at = random.below(text.len());
             let with = ["0", "1", "7", "%", " ", "a", ","][random.below(7)];
@@ -320,7 +320,7 @@ fn changed(random: &mut Random, text: &str) -> String {
 #[test]
 fn the_verifier_accepts_rewritten_programs_and_no_forged_ones() {
     let mut random = Random(11);
-    // Polynomials of forged programs may be long.
+    // Small limits, because polynomials of forged programs may be long.
     let few = equality::Limits { work: 100_000, monomials: 1000, kept: 100_000 };
     let (mut n_verified, mut n_refused, mut n_accepted, mut n_strided) = (0, 0, 0, 0);
     for _ in 0..120 {

@@ -1,8 +1,8 @@
 //! Editing support for configuration files: completion and documentation of keys and values, from
 //! the JSON schema.
 //!
-//! *Law.* Every proposal is valid: when inserted, it is no unknown key and no value of a wrong
-//! type. Cost: linear in the text, which is at most a megabyte.
+//! *Law.* Every proposal is valid: inserting it causes neither an unknown key nor a value of a
+//! wrong type. *Cost.* Linear in the text, which is at most a megabyte.
 
 mod node;
 mod place;
@@ -12,16 +12,16 @@ use std::ops::Range;
 use node::Node;
 use place::{Position, Role};
 
-/// A proposal for a place.
+/// A proposal at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
     /// Its label.
     pub label: String,
-    /// The text in place of [`Proposals::replaces`].
+    /// The text that replaces [`Proposals::replaces`].
     pub text: String,
-    /// The part of `text` that the user fills in or chooses, if any.
+    /// The part of `text` that the user fills in, if there is one.
     pub blank: Option<Placeholder>,
-    /// Its type or its default, in short.
+    /// Its type or its default, abbreviated.
     pub detail: String,
     /// Its documentation.
     pub what: String,
@@ -32,9 +32,9 @@ pub struct Proposal {
 /// A part of a text that the user fills in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placeholder {
-    /// The range in bytes of the text, which contains a default.
+    /// Its range in bytes of the text. The text contains a default.
     pub range: Range<usize>,
-    /// All possible texts, if that is a short list.
+    /// All possible texts, if there are few.
     pub choices: Vec<String>,
 }
 
@@ -43,18 +43,18 @@ pub struct Placeholder {
 pub enum ProposalKind {
     /// A key of a table.
     Key,
-    /// A key that has a table.
+    /// A key with a table as its value.
     Table,
     /// A value.
     Value,
 }
 
-/// All proposals for a place.
+/// All proposals at a position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proposals {
-    /// The word at the place, in bytes of the text.
+    /// The range of the word at the position, in bytes of the text.
     pub replaces: Range<usize>,
-    /// Keys in alphabetical order, and values in the order of the documentation.
+    /// Keys in alphabetical order, or values in the order of the documentation.
     pub all: Vec<Proposal>,
 }
 
@@ -118,7 +118,7 @@ fn described(name: &str, node: Node) -> String {
     out
 }
 
-/// Returns the keys of a table except those that it has.
+/// Returns the keys of a table that are not set yet.
 fn keys(table: Node, place: &Position, has_value: bool) -> Vec<Proposal> {
     let is_new = |it: &(String, Node)| !place.taken.contains(&it.0) || it.0 == place.word;
     let proposal = |(name, node): (String, Node)| {
@@ -136,12 +136,12 @@ fn keys(table: Node, place: &Position, has_value: bool) -> Vec<Proposal> {
         let (detail, what) = (node.detail(), node.description().to_owned());
         Proposal { label, text, blank, detail, what, kind }
     };
-    // An array of tables has headers of its own.
+    // An array of tables has its own headers, `[[...]]`.
     let is_key = |it: &(String, Node)| !it.1.is_array_of_tables();
     table.keys().into_iter().filter(is_key).filter(is_new).map(proposal).collect()
 }
 
-/// Returns the tables of a table, for a header.
+/// Returns the tables inside a table, for a header.
 fn headers(table: Node, place: &Position, of_arrays: bool) -> Vec<Proposal> {
     let fits = |it: &(String, Node)| {
         let is_new = !place.taken.contains(&it.0) || it.0 == place.word;

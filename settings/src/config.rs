@@ -1,4 +1,4 @@
-//! Parsed configuration files, and the merging of their layers for one file.
+//! Parsed configuration files, and the merged layers for one file.
 
 use std::fmt;
 use std::ops::Range;
@@ -22,12 +22,12 @@ mod patterns;
 
 pub use patterns::{PatternRoot, add_pattern, is_matched};
 
-/// Settings of the command line or an editor. They override any file.
+/// Settings of the command line or an editor. They override those of files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides(Vec<String>);
 
 impl Overrides {
-    /// Adds `KEY=VALUE`, with a dotted key and a TOML value; a bare word is a string.
+    /// Adds `KEY=VALUE`: a dotted key and a TOML value, or a bare word, which is a string.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl Overrides {
         if parse(text).is_ok() {
             return self.add_toml(text).map_err(first);
         }
-        // The shell has removed the quotes.
+        // A shell may have removed the quotes of a string.
         let quoted = format!("{key}={}", toml::Value::from(value.trim()));
         self.add_toml(if parse(&quoted).is_ok() { &quoted } else { text }).map_err(first)
     }
@@ -50,7 +50,7 @@ impl Overrides {
     ///
     /// # Errors
     ///
-    /// All its problems, in order.
+    /// All problems of the document, in order.
     pub fn add_toml(&mut self, text: &str) -> Result<(), Vec<Problem>> {
         let table = known(text)?;
         if let Some((key, _)) = table.iter().find(|it| TOP.contains(&it.0.get_ref().as_ref())) {
@@ -63,31 +63,31 @@ impl Overrides {
     }
 
     fn merge_into<'a>(&'a self, table: &mut DeTable<'a>) {
-        // Each was checked when it was added.
+        // Each text was checked when it was added.
         self.0.iter().flat_map(|it| parse(it)).for_each(|it| merge(table, &it));
     }
 }
 
-/// The keys that only the top of a file may have.
+/// The keys that are only allowed at the top of a file.
 const TOP: [&str; 3] = ["exclude", "extends", "overrides"];
 
-/// Maximum number of `[[overrides]]`: each is merged with the top of its file.
+/// Maximum number of `[[overrides]]`: each of them is merged with the top of its file.
 const MAX_OVERRIDES: usize = 256;
 
 /// A parsed configuration file with the files that it extends.
 pub struct Config {
-    /// The farthest extended file comes first, the file itself last.
+    /// The most distant extended file first, the file itself last.
     texts: Vec<String>,
     path: Option<PathBuf>,
     extended: Vec<PathBuf>,
     overrides: Overrides,
-    /// The folder of the patterns.
+    /// The folder to which the patterns are relative.
     root: PatternRoot,
     exclude: Gitignore,
-    /// The files of each of the `[[overrides]]`.
+    /// The files to which each of the `[[overrides]]` applies.
     layers: Vec<Gitignore>,
     settings: Arc<Settings>,
-    /// The settings, by the set of matching layers.
+    /// Merged settings, by the set of matching `[[overrides]]`.
     merged: Mutex<FxHashMap<Vec<bool>, Arc<Settings>>>,
 }
 
@@ -98,8 +98,8 @@ impl fmt::Debug for Config {
 }
 
 impl Config {
-    /// Reads a configuration without the files that it extends. `root` is its folder; its patterns
-    /// are about the files below.
+    /// Parses a configuration without the files that it extends. Its patterns are relative to
+    /// `root`, its folder.
     ///
     /// # Errors
     ///
@@ -108,12 +108,12 @@ impl Config {
         Self::from_layers(vec![text.to_owned()], root, overrides).map_err(|it| it.1)
     }
 
-    /// Reads a configuration and the files that it extends, which come before it. All patterns are
-    /// about the files below `root`.
+    /// Parses a configuration, which is the last text, and the files that it extends. All patterns
+    /// are relative to `root`.
     ///
     /// # Errors
     ///
-    /// All problems of the first text that has any, and its index.
+    /// The index of the first text with problems, and all its problems.
     pub(crate) fn from_layers(
         texts: Vec<String>,
         root: &Path,
@@ -130,7 +130,8 @@ impl Config {
             }
             let patterns = sections.iter().map(|it| patterns(text, it.get("files")));
             layers.append(&mut patterns.collect::<Result<Vec<_>, _>>().map_err(at)?);
-            // The file must be valid on top of the extended files, and each section on top of that.
+            // The file must be valid with the extended files below it, and so must each section on
+            // top.
             let nothing = DeTable::new();
             for section in std::iter::once(&nothing).chain(&sections) {
                 let merged = |below: &DeTable<'_>| {
@@ -140,7 +141,7 @@ impl Config {
                     deserialize(text, table)
                 };
                 merged(&below).map_err(|together| {
-                    // Positions in extended files are no positions in this text.
+                    // Positions in extended files would be wrong in this text.
                     let alone = merged(&DeTable::new()).err();
                     let anywhere = || {
                         let here = |it: Problem| Problem::new(text, 0..0, it.message);
@@ -168,17 +169,17 @@ impl Config {
         Ok(it)
     }
 
-    /// Returns the path of the file.
+    /// Sets the path of the file and those of the files that it extends.
     pub(crate) fn at(self, path: &Path, extended: Vec<PathBuf>) -> Self {
         Self { path: Some(path.to_owned()), extended, ..self }
     }
 
-    /// Returns the files that it extends, directly and indirectly; the farthest comes first.
+    /// Returns the files that it extends, directly and indirectly; the most distant one first.
     pub fn extended(&self) -> &[PathBuf] {
         &self.extended
     }
 
-    /// Returns its file. `None` if there is none, and the defaults apply.
+    /// Returns the path of its file. `None` if there is no file, so the defaults apply.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
     }
@@ -192,7 +193,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// If layers that are valid one by one contradict each other.
+    /// If layers that are valid separately contradict each other.
     pub fn for_path(&self, path: &Path) -> Result<Arc<Settings>, Vec<Problem>> {
         let place = if self.layers.is_empty() { None } else { self.root.place(path) };
         let is_about = |it: &Gitignore| place.as_ref().is_some_and(|place| is_matched(it, place));
@@ -209,7 +210,7 @@ impl Config {
         Ok(settings)
     }
 
-    /// Returns true if a file is checked only when it is named.
+    /// Returns true if a file is only checked when the command line names it.
     pub fn is_excluded(&self, path: &Path) -> bool {
         let place = if self.exclude.is_empty() { None } else { self.root.place(path) };
         place.is_some_and(|place| is_matched(&self.exclude, &place))
@@ -228,7 +229,7 @@ impl Config {
             }
         }
         let text = self.texts.last().map_or("", String::as_str);
-        // The files are valid by themselves, whatever overrides them.
+        // The files must be valid without the overrides of the command line.
         deserialize(text, table.clone())?;
         self.overrides.merge_into(&mut table);
         Ok(Arc::new(deserialize(text, table)?))
@@ -236,7 +237,7 @@ impl Config {
 }
 
 impl Settings {
-    /// Reads a configuration and returns the settings of a file that matches none of its
+    /// Parses a configuration and returns the settings of a file that matches none of its
     /// `[[overrides]]`.
     ///
     /// # Errors
@@ -253,7 +254,7 @@ impl Settings {
 ///
 /// # Errors
 ///
-/// If the text is no TOML, or the value has another type.
+/// If the text is not TOML, or the value has the wrong type.
 pub(crate) fn extends(text: &str) -> Result<Option<(Range<usize>, String)>, Vec<Problem>> {
     let table = parse(text)?;
     let Some(value) = table.get("extends") else { return Ok(None) };
@@ -266,7 +267,7 @@ pub(crate) fn extends(text: &str) -> Result<Option<(Range<usize>, String)>, Vec<
     }
 }
 
-/// The top of a file, and its `[[overrides]]`.
+/// Returns the top of a file, and its `[[overrides]]`.
 fn read(text: &str) -> Result<(DeTable<'_>, Vec<DeTable<'_>>), Vec<Problem>> {
     let wrong = |range, what: &str| vec![Problem::new(text, range, what.to_owned())];
     let mut base = known(text)?;
@@ -323,7 +324,7 @@ fn parse(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
     Err(errors.iter().take(MOST).map(problem).collect())
 }
 
-/// [`parse`] that also checks the keys.
+/// Like [`parse`], but also rejects unknown keys.
 fn known(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
     let table = parse(text)?;
     let problems = unknown_keys(text, &table);
@@ -336,14 +337,14 @@ fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>>
     let settings = Settings::deserialize(Deserializer::from(Spanned::new(0..0, table)));
     let settings = settings.map_err(|it| {
         let error = model.and_then(|model| {
-            // A problem of the model as a whole is located by its keys.
+            // The error of the model contains the path of a key, which is its position.
             let spec = ModelSpec::deserialize(model.clone().into_deserializer()).ok()?;
             let error = Model::new(spec).err()?;
             let range = error
                 .path
                 .iter()
                 .try_fold(&model, |at, key| at.get_ref().get(key.as_str()).ok_or(at));
-            // The default contradicts the budget that is written.
+            // The default contradicts the budget in the file.
             let budget = |at| model.get_ref().get("budget").unwrap_or(at);
             let range = range.map_or_else(|at| budget(at).span(), Spanned::span);
             Some(Problem::new(text, range, format!("`model`: {error}")))
@@ -369,7 +370,7 @@ fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>>
     Ok(settings)
 }
 
-/// Merges a layer over another, key by key; broader rules clear the narrower ones.
+/// Merges the layer `over` into `below`, key by key. A broader rule removes narrower ones.
 fn merge<'a>(below: &mut DeTable<'a>, over: &DeTable<'a>) {
     for (key, value) in over {
         match (below.get_mut(key).map(Spanned::get_mut), value.get_ref()) {

@@ -1,4 +1,4 @@
-//! Discovery of the configuration of a file.
+//! Finds the configuration of a file.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,11 +13,10 @@ use crate::config::{Config, Overrides, extends};
 use crate::folders::{absolute, folders};
 use crate::problem::{Problem, in_a_line};
 
-/// The names of a configuration file. In one folder the first one counts.
+/// The names of a configuration file. If a folder contains several, the first one is used.
 pub const FILE_NAMES: [&str; 2] = [".noisy.toml", "noisy.toml"];
 
-/// Returns the nearest configuration file above a path, in the folder of a file or any folder above
-/// it.
+/// Returns the nearest configuration file of a path: in its folder or in a folder above.
 pub fn discover(path: &Path) -> Option<PathBuf> {
     let path = absolute(path);
     let folder = if path.is_dir() { Some(path.as_path()) } else { path.parent() };
@@ -31,22 +30,22 @@ fn in_folder(folder: &Path) -> Option<PathBuf> {
 /// The source of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The nearest file above each path.
+    /// The nearest configuration file of each path.
     Nearest,
-    /// This file, for all paths; its patterns are about the files below the current folder.
+    /// This file, for all paths. Its patterns are relative to the current folder.
     File(PathBuf),
-    /// No file.
+    /// No file: the defaults apply.
     Nowhere,
 }
 
-/// A configuration file that cannot be used.
+/// An invalid or unreadable configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
     /// The file.
     pub path: PathBuf,
-    /// Its problems; empty if it cannot be read.
+    /// Its problems; empty if it is unreadable.
     pub problems: Vec<Problem>,
-    /// The reason why it cannot be read.
+    /// The reason if it is unreadable.
     pub unreadable: Option<String>,
 }
 
@@ -68,18 +67,18 @@ impl std::error::Error for Invalid {}
 
 type Loaded = Result<Arc<Config>, Arc<Invalid>>;
 
-/// Finds and reads the configurations of many files, each one once.
+/// Finds and reads the configurations of many files. Each configuration is read once.
 #[derive(Debug)]
 pub struct Resolver {
     origin: Origin,
     overrides: Overrides,
-    /// The configuration of each folder, by its given and by its absolute path.
+    /// The configuration of each folder, by its original and by its absolute path.
     folders: Mutex<FxHashMap<PathBuf, Loaded>>,
     extended: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Resolver {
-    /// Returns a resolver that has read nothing yet.
+    /// Creates a resolver without cached configurations.
     pub fn new(origin: Origin, overrides: Overrides) -> Self {
         Self { origin, overrides, folders: Mutex::default(), extended: Mutex::default() }
     }
@@ -88,7 +87,8 @@ impl Resolver {
     ///
     /// # Errors
     ///
-    /// If the configuration file cannot be used; the same for all its files.
+    /// If the configuration file is invalid. The error is the same for all files that it applies
+    /// to.
     pub fn config(&self, file: &Path) -> Loaded {
         let given = match &self.origin {
             Origin::Nearest => file.parent().unwrap_or(file),
@@ -107,12 +107,12 @@ impl Resolver {
         loaded
     }
 
-    /// Returns a resolver for files that come folder by folder.
+    /// Returns a resolver for files that are grouped by folder.
     pub fn in_a_row(&self) -> FolderResolver<'_> {
         FolderResolver { resolver: self, last: None }
     }
 
-    /// Forgets all configurations, because a configuration file was created, deleted or changed.
+    /// Clears the cache, because a configuration file was created, deleted or changed.
     pub fn forget(&self) {
         self.folders.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -125,8 +125,7 @@ impl Resolver {
         }
     }
 
-    /// Returns the configuration that is nearest to a folder, and records it for all folders up to
-    /// it.
+    /// Returns the nearest configuration of a folder, and caches it for all folders up to it.
     fn nearest(&self, folder: &Path, known: &mut FxHashMap<PathBuf, Loaded>) -> Loaded {
         let mut passed = Vec::new();
         let found = folders(folder).find_map(|it| {
@@ -158,7 +157,7 @@ impl Resolver {
         }
     }
 
-    /// Returns the configuration without any file.
+    /// Returns the configuration without a file.
     fn defaults(&self) -> Loaded {
         let config = Config::from_toml("", Path::new(""), &self.overrides);
         let path = PathBuf::new();
@@ -167,28 +166,28 @@ impl Resolver {
             .map_err(|problems| Arc::new(Invalid { path, problems, unreadable: None }))
     }
 
-    /// Returns all files that other configuration files extend.
+    /// Returns all files that configuration files extend.
     pub fn extended(&self) -> Vec<PathBuf> {
         let extended = self.extended.lock().unwrap_or_else(PoisonError::into_inner);
         extended.iter().cloned().collect()
     }
 }
 
-/// Asks a [`Resolver`] about files that come folder by folder: it is not asked again about the same
-/// folder. Must not outlive a change of configurations.
+/// A [`Resolver`] for files that are grouped by folder: it queries the cache once per folder. It
+/// must be dropped before configurations change.
 #[derive(Debug)]
 pub struct FolderResolver<'a> {
     resolver: &'a Resolver,
-    /// The folder of the last file, as it was named, and its configuration.
+    /// The folder of the last file, as the caller named it, and its configuration.
     last: Option<(PathBuf, Loaded)>,
 }
 
 impl FolderResolver<'_> {
-    /// As [`Resolver::config`].
+    /// Like [`Resolver::config`].
     ///
     /// # Errors
     ///
-    /// As [`Resolver::config`].
+    /// Like [`Resolver::config`].
     pub fn config(&mut self, file: &Path) -> Loaded {
         let folder = file.parent().unwrap_or(file);
         match &self.last {
@@ -205,7 +204,7 @@ impl FolderResolver<'_> {
 /// Maximum number of files in a chain of `extends`.
 const MOST_FILES: usize = 16;
 
-/// Reads a configuration file and the files that it extends, with their texts.
+/// Reads a configuration file and the files that it extends. Returns their paths and texts.
 fn chain(path: &Path) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
     match bounded(path) {
         Ok(text) => chain_of(path, text),
@@ -216,7 +215,7 @@ fn chain(path: &Path) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
     }
 }
 
-/// [`chain`] with a given text of the first file.
+/// Like [`chain`], with a given text of the first file.
 fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
     let invalid = |path: &Path, problems, unreadable| {
         Err(Arc::new(Invalid { path: shown(path), problems, unreadable }))
@@ -252,7 +251,7 @@ fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Inv
             return wrong(format!("at most {MOST_FILES} files may form a chain of `extends`"));
         }
         if fs::metadata(&next).is_ok_and(|it| !it.is_file()) {
-            // Reading a pipe could block for ever.
+            // Reading a pipe could block forever.
             return wrong(format!("{}: not a regular file", shown(&next).display()));
         }
         match bounded(&next) {
@@ -262,9 +261,8 @@ fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Inv
     }
 }
 
-/// Returns all problems of the text of a configuration file that is being edited, in order; the
-/// disk may have another text. Problems in a file that it extends are reported at the `extends`
-/// key.
+/// Returns all problems of a configuration file that is being edited, in order. `text` may differ
+/// from the text on the disk. Problems in a file that it extends are reported at the `extends` key.
 pub fn problems(path: &Path, text: &str) -> Vec<Problem> {
     if text.len() as u64 > MAX_FILE {
         return vec![Problem::new(text, 0..0, TOO_LARGE.to_owned())];
@@ -289,12 +287,12 @@ pub fn problems(path: &Path, text: &str) -> Vec<Problem> {
     }
 }
 
-/// The largest configuration, in bytes. A handwritten one is less than a thousandth of it.
+/// Maximum size of a configuration in bytes. A handwritten one is about a thousand times smaller.
 const MAX_FILE: u64 = 1 << 20;
 
 const TOO_LARGE: &str = "the configuration file is larger than 1 MiB";
 
-/// Reads a file, or a stream like one.
+/// Reads a file or a stream, up to [`MAX_FILE`].
 fn bounded(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
@@ -304,15 +302,15 @@ fn bounded(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("the file is not valid UTF-8"))
 }
 
-/// Returns the most readable form of a path: relative to the current folder if it is below, and `.`
-/// for that folder itself.
+/// Returns the most readable form of a path: relative to the current folder if it is inside, and
+/// `.` for the current folder itself.
 fn shown(path: &Path) -> PathBuf {
     let here = env::current_dir().ok();
     let path = here.and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path);
     if path.as_os_str().is_empty() { PathBuf::from(".") } else { path.to_owned() }
 }
 
-/// Returns a system error without the parts that only programmers read.
+/// Returns the message of a system error without its number, which is only useful for programmers.
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()
@@ -322,7 +320,7 @@ fn reason(error: &io::Error) -> String {
 mod tests {
     use super::*;
 
-    /// A folder that goes away with its test.
+    /// A folder that is removed after its test.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -426,8 +424,8 @@ mod tests {
             )
         };
         assert_eq!(of("a/x.mlir"), (true, 1, false));
-        // Patterns are about the files below the extending file, which overrides all that it
-        // extends.
+        // Patterns are relative to the folder of the extending file. Its settings override those of
+        // the extended file.
         assert_eq!(of("a/old/x.mlir"), (true, 2, true));
         assert_eq!(of("b/x.mlir"), (true, 3, false));
         assert_eq!(of("b/old/x.mlir"), (true, 3, true));
@@ -581,7 +579,7 @@ mod tests {
         let endless = Resolver::new(Origin::File("/dev/zero".into()), Overrides::default());
         let error = endless.config(Path::new("x.mlir")).expect_err("endless").to_string();
         assert_eq!(error, "/dev/zero: the configuration file is larger than 1 MiB");
-        // Many problems, each far behind the start.
+        // Many problems, each far from the start.
         let keys = "a = 1\nb = 2\n".replace('a', &"k".repeat(400_000));
         let wrong = (0..50_000).fold(String::new(), |text, n| text + &format!("k{n} = 0\n"));
         for text in [keys, wrong, "[".repeat(500_000), "a = \"\n".repeat(100_000)] {

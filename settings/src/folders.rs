@@ -2,15 +2,15 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// Longest path of a file, in bytes: Windows has paths of this many characters, other systems of an
-/// eighth of that.
+/// Maximum length of a path in bytes: the limit of Windows in characters, and eight times the limit
+/// of other systems.
 const LONGEST_PATH: usize = 32_767;
 
-/// Maximum number of folders in a path: a copy of the path of each is kept in memory.
+/// Maximum number of folders in a path: a copy of the path of each folder is kept in memory.
 const MOST_FOLDERS: usize = 1_000;
 
-/// Returns a folder and those above it, the nearest first. None if no file system can have such a
-/// folder.
+/// Returns a folder and the folders above it, the nearest first; nothing if no file system allows
+/// such a path.
 pub fn folders(folder: &Path) -> impl Iterator<Item = &Path> {
     let is_possible =
         folder.as_os_str().len() <= LONGEST_PATH && folder.ancestors().nth(MOST_FOLDERS).is_none();

@@ -1,18 +1,17 @@
-//! Configuration by `noisy.toml`, for the server and the command line.
+//! Configuration with `noisy.toml`, for the server and the command line.
 //!
-//! Only the nearest `noisy.toml` or `.noisy.toml` above a file counts. Nothing is merged from
-//! folders further up, as in ruff and ty; but a file may extend others by name. In one folder
-//! `.noisy.toml` comes before `noisy.toml`. Layers are merged, key by key, the later over the
-//! earlier: the extended files, the top of the file, each `[[overrides]]` whose `files` match, in
-//! their order, and the options of the command line or the editor ([`Overrides`]).
+//! Only the nearest `noisy.toml` or `.noisy.toml` above a file is used. Files in folders further up
+//! are not merged, as in ruff and ty, but a file may extend others by name. If a folder contains
+//! both, `.noisy.toml` is used. Layers are merged key by key, and later ones override earlier ones:
+//! the extended files, the top of the file, each matching section of `[[overrides]]` in order, and
+//! the options of the command line or the editor ([`Overrides`]).
 //!
-//! [`discover()`] finds the file of a path, [`Config::from_toml`] reads it, [`Config::for_path`]
-//! returns the [`Settings`] of one file. [`Resolver`] does all three for many files and remembers
-//! the results. An error is a [`Problem`] with its place in the text.
+//! [`discover()`] finds the file of a path, [`Config::from_toml`] parses it, and
+//! [`Config::for_path`] returns the [`Settings`] of one file. [`Resolver`] does this for many files
+//! and caches the results. An error is a [`Problem`] with its position in the text.
 //!
 //! *Law.* The known keys are those of the JSON schema ([`schema()`]), which is generated from the
-//! types in `options.rs`: one list for the reader, for the message about an unknown key, and for
-//! editors.
+//! types in `options.rs`. The parser, the message about an unknown key, and editors use it.
 
 pub mod assist;
 mod config;

@@ -1,5 +1,5 @@
-//! The settings of one file as types, which determine the format of the file, the JSON schema, and
-//! `--show-settings`.
+//! The settings of one file as types. They determine the format of the file, the JSON schema, and
+//! the output of `--show-settings`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct Settings {
     pub rules: Rules,
     /// The optimizer that inserts `reduce_noise`.
     pub placement: Placement,
-    /// Rewriting programs so that they need fewer `reduce_noise`.
+    /// The search for equal programs that need fewer `reduce_noise`.
     pub rewrite: Rewrite,
     /// The inlay hints of an editor.
     pub hints: Hints,
@@ -32,7 +32,7 @@ pub struct Settings {
     pub model: Model,
 }
 
-/// The settings in the layout of a file: options for HEIR's programs have a table of their own.
+/// The settings in the layout of a file: options for HEIR's programs have their own table.
 #[derive(Default, Deserialize, Serialize)]
 #[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
@@ -68,7 +68,7 @@ impl From<Settings> for FileSettings {
     }
 }
 
-/// The noise model, as written and as compiled.
+/// The noise model, as in the file and compiled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
     spec: ModelSpec,
@@ -82,7 +82,7 @@ impl Model {
         Ok(Self { spec, noise })
     }
 
-    /// The same model with other options for HEIR's programs.
+    /// Returns the same model with other options for HEIR's programs.
     fn with_heir(self, heir: noisy_heir::Options) -> Self {
         let mut noise = (*self.noise).clone();
         noise.heir = heir;
@@ -134,8 +134,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Returns the options of the optimizer for a time limit, with a cache that lives as long as
-    /// the process.
+    /// Returns the options of the optimizer for a time limit. The cache of the process is used.
     pub fn options(&self, time: Duration) -> Options {
         Options {
             limits: Limits { time: Some(time), ..Limits::default() },
@@ -282,7 +281,7 @@ pub struct Seconds(f64);
 impl Seconds {
     const MOST: f64 = 1e6;
 
-    /// Returns the number if it is in the range.
+    /// Returns `None` if the number is out of range.
     pub fn new(seconds: f64) -> Option<Self> {
         (0.0..=Self::MOST).contains(&seconds).then_some(Self(seconds))
     }
@@ -339,9 +338,9 @@ impl JsonSchema for Seconds {
 }
 
 impl Settings {
-    /// Returns a configuration file that sets everything.
+    /// Returns a configuration file that sets every key.
     pub fn to_toml(&self) -> String {
-        // Every type of the settings has a form in TOML.
+        // Every type of the settings can be written as TOML.
         toml::to_string(self).unwrap_or_default()
     }
 }

@@ -8,16 +8,16 @@ use std::ops::Range;
 pub struct Problem {
     /// Its range, in bytes of the text.
     pub range: Range<usize>,
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// The column in Unicode scalar values, from 1.
+    /// The column in Unicode scalar values, counted from 1.
     pub column: usize,
     /// The message, with a suggestion if there is one.
     pub message: String,
 }
 
 impl Problem {
-    /// Returns a problem of a range of a text.
+    /// Creates a problem with a range of a text.
     pub(crate) fn new(text: &str, range: Range<usize>, message: String) -> Self {
         let mut start = range.start.min(text.len());
         while !text.is_char_boundary(start) {
@@ -36,13 +36,13 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Replaces control characters, which names from a file may contain: the text then takes one line
+/// Replaces control characters, which names from a file may contain, so that the text is one line
 /// and cannot control a terminal.
 pub(crate) fn in_a_line(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
 
-/// Rewords a message of serde about a wrong value: the expected type, and the actual value.
+/// Rewords a message of serde about a wrong value as the expected type and the actual value.
 pub(crate) fn in_words(said: &str) -> String {
     let Some((what, expected)) = said.split_once(", expected ") else { return said.to_owned() };
     if let Some(it) = what.strip_prefix("unknown variant ") {
@@ -79,7 +79,7 @@ pub(crate) fn in_words(said: &str) -> String {
     format!("expected {expected}, not {found}")
 }
 
-/// Returns the name nearest to a wrong one, if it is near enough.
+/// Returns the name that is most similar to a wrong one, if it is similar enough.
 pub fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     /// Longer words are not compared.
     const LONG: usize = 64;

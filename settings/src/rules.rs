@@ -28,9 +28,9 @@ pub enum Level {
     Error,
 }
 
-/// The levels of rules: of single codes, of categories, and of `all`. The more specific one wins: a
-/// code over its category, and that over `all`. Only its own code turns on a rule that is off by
-/// default. A later layer clears the earlier levels of the same rules.
+/// The levels of rules: by code, by category, and for `all`. The most specific level is used: that
+/// of the code, then of the category, then of `all`. A rule that is off by default is only turned
+/// on by its code. A later layer removes the earlier levels of the same rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(transparent)]
 pub struct Rules(BTreeMap<String, Level>);
@@ -49,8 +49,8 @@ const CATEGORIES: [(&str, Category); 6] = [
 ];
 
 impl Rules {
-    /// Returns all diagnostics of a document: those that are on by default, whatever these rules
-    /// say, and those that these rules turn on.
+    /// Returns all diagnostics of a document: those of rules that are on by default, even if these
+    /// rules turn them off, and those of rules that these rules turn on.
     pub fn found(&self, document: &Document) -> Vec<Diagnostic> {
         document.diagnostics_with(&self.also())
     }
@@ -68,7 +68,7 @@ impl Rules {
         found
     }
 
-    /// Returns the severity with which a diagnostic is reported. `None` if it is not.
+    /// Returns the severity with which a diagnostic is reported; `None` if it is not reported.
     pub(crate) fn severity(&self, it: &Diagnostic) -> Option<Severity> {
         let category = CATEGORIES.iter().find(|(_, category)| *category == it.category);
         let more = || self.0.get(category?.0).or_else(|| self.0.get(ALL));
@@ -83,7 +83,7 @@ impl Rules {
         }
     }
 
-    /// Removes diagnostics that are off and sets the severity of the others.
+    /// Removes diagnostics that are off, and sets the severity of the others.
     pub fn apply(&self, diagnostics: &mut Vec<Diagnostic>) {
         if self.0.is_empty() {
             return;
@@ -95,11 +95,11 @@ impl Rules {
         });
     }
 
-    /// Turns off a rule, a category or all, over earlier levels.
+    /// Turns off a rule, a category or all rules, and removes the earlier levels of these rules.
     ///
     /// # Errors
     ///
-    /// If there is no such rule. The error has the most similar name.
+    /// If there is no such rule. The error suggests the most similar name.
     pub fn turn_off(&mut self, name: &str) -> Result<(), String> {
         if !names().any(|it| it.0 == name) {
             let hint = nearest(name, names().map(|it| it.0))
@@ -111,7 +111,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Returns the levels that are set, by the name of the rule, the category, or `all`.
+    /// Returns the levels that are set, by code, category or `all`.
     #[cfg(test)]
     pub(crate) fn levels(&self) -> &BTreeMap<String, Level> {
         &self.0
@@ -128,7 +128,8 @@ impl noisy_analyses::repair::Rules for Rules {
     }
 }
 
-/// Returns the rules that a later layer overrides: `all` every rule, a category its codes.
+/// Returns true if setting `by` in a later layer overrides `earlier`: `all` overrides every rule, a
+/// category overrides its codes.
 pub(crate) fn is_overridden(earlier: &str, by: &str) -> bool {
     if by == ALL || earlier == by {
         return true;
@@ -145,7 +146,7 @@ fn category_of(code: &str) -> Option<Category> {
     names().find(|it| it.0 == code)?.1
 }
 
-/// Returns every name that may be set, with its category and its description.
+/// Returns all names of rules, with category and description.
 fn names() -> impl Iterator<Item = (&'static str, Option<Category>, String)> {
     let all = (ALL, None, "Every rule.".to_owned());
     let categories = CATEGORIES

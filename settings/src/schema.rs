@@ -11,8 +11,8 @@ use crate::problem::nearest;
 
 /// Returns the JSON schema (draft 2020-12) of `noisy.toml`.
 ///
-/// The tests of this crate generate it from the types of the settings if `UPDATE_EXPECT=1`, and
-/// compare it with them otherwise.
+/// It is generated from the types of the settings. The tests of this crate compare it with them, or
+/// update it if `UPDATE_EXPECT=1`.
 pub fn schema() -> &'static Value {
     static SCHEMA: OnceLock<Value> = OnceLock::new();
     SCHEMA.get_or_init(|| {
@@ -20,14 +20,14 @@ pub fn schema() -> &'static Value {
     })
 }
 
-/// Maximum number of unknown keys that are reported; each takes a scan of the text for its
+/// Maximum number of unknown keys that are reported: each requires a scan of the text for its
 /// position.
 pub(crate) const MOST: usize = 100;
 
-/// Reports the keys of a table that the schema does not know, up to a hundred.
+/// Reports the keys of a table that are not in the schema, at most [`MOST`].
 pub(crate) fn unknown_keys(text: &str, table: &DeTable<'_>) -> Vec<Problem> {
     let mut out = Vec::new();
-    // Without configuration the schema is not read.
+    // Without configuration the schema is not parsed.
     if !table.is_empty() {
         walk(text, table, schema(), "", &mut out);
     }

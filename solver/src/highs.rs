@@ -1,8 +1,8 @@
-//! HiGHS as a library of C.
+//! Calls the C library of HiGHS.
 //!
-//! The safe `highs` crate exposes neither callbacks nor rows that come and go; hence the few unsafe
-//! lines here. Runs use one thread, a fixed seed and no console output, so a run depends only on
-//! its input and its limits.
+//! The safe `highs` crate supports neither callbacks nor adding and removing rows, so this file
+//! contains unsafe calls. Runs use one thread, a fixed seed and no console output: a run depends
+//! only on its input and its limits.
 #![allow(unsafe_code, reason = "rows, bases and callbacks go through the C interface")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -12,7 +12,7 @@ use highs::{Col, HighsModelStatus, HighsSolutionStatus, Model, RowProblem, Sense
 use crate::program::{Basis, Column, Row};
 use crate::{Error, Limits, Outcome, Rows};
 
-/// A program that HiGHS holds.
+/// A program in HiGHS.
 #[derive(Debug)]
 pub(crate) struct Engine(Model);
 
@@ -21,7 +21,7 @@ pub(crate) struct Engine(Model);
 pub(crate) struct Solved(SolvedModel);
 
 impl Engine {
-    /// Returns a program to minimize; `None` if HiGHS refuses it.
+    /// Creates a program to minimize; `None` if HiGHS rejects it.
     pub(crate) fn build(columns: &[Column], rows: &[Row]) -> Option<Engine> {
         let mut problem = RowProblem::new();
         let cols: Vec<Col> = columns
@@ -55,12 +55,12 @@ impl Engine {
         self.0.try_set_option(option, value).map_err(|_| Error::Failed)
     }
 
-    /// Sets the point to start from, with one value per column.
+    /// Sets the starting point, with one value per column.
     pub(crate) fn set_start(&mut self, values: &[f64]) -> Result<(), Error> {
         self.0.try_set_solution(Some(values), None, None, None).map_err(|_| Error::Failed)
     }
 
-    /// Adds rows without upper bounds; the columns of their terms exist.
+    /// Adds rows without upper bounds. The columns of their terms must exist.
     pub(crate) fn add_rows(&mut self, rows: &Rows) -> Result<(), Error> {
         let upper = vec![f64::INFINITY; rows.lower.len()];
         // SAFETY: the pointers are to arrays of the lengths passed, which live until the call
@@ -79,13 +79,14 @@ impl Engine {
         })
     }
 
-    /// Removes the rows whose mask, of one number per row, is 1.
+    /// Removes the rows with mask 1. The mask has one number per row.
     pub(crate) fn remove_rows(&mut self, mut mask: Vec<c_int>) -> Result<(), Error> {
         // SAFETY: the mask has one entry per row and outlives the call.
         check(unsafe { highs_sys::Highs_deleteRowsByMask(self.0.as_mut_ptr(), mask.as_mut_ptr()) })
     }
 
-    /// Sets the bounds of increasing columns, with two numbers for each.
+    /// Sets the bounds of columns, which are in increasing order. There is one number of each kind
+    /// per column.
     pub(crate) fn set_bounds(
         &mut self,
         index: &[c_int],
@@ -104,7 +105,7 @@ impl Engine {
         })
     }
 
-    /// Sets the costs of increasing columns, with a number for each.
+    /// Sets the costs of columns, which are in increasing order. There is one number per column.
     pub(crate) fn set_costs(&mut self, index: &[c_int], costs: &[f64]) -> Result<(), Error> {
         // SAFETY: the arrays have one entry per column.
         check(unsafe {
@@ -117,10 +118,10 @@ impl Engine {
         })
     }
 
-    /// Fills a basis, which has one number per column and row.
+    /// Writes the current basis to `basis`, which has one number per column and row.
     pub(crate) fn basis(&mut self, basis: &mut Basis) -> Result<(), Error> {
         let (columns, rows) = (basis.columns.as_mut_ptr(), basis.rows.as_mut_ptr());
-        // SAFETY: the arrays have one entry per column and row, which is what HiGHS writes.
+        // SAFETY: the arrays have one entry per column and row, and HiGHS writes that many.
         check(unsafe { highs_sys::Highs_getBasis(self.0.as_mut_ptr(), columns, rows) })
     }
 
@@ -131,14 +132,14 @@ impl Engine {
         check(unsafe { highs_sys::Highs_setBasis(self.0.as_mut_ptr(), columns, rows) })
     }
 
-    /// Runs HiGHS with the callbacks on.
+    /// Runs HiGHS with enabled callbacks.
     pub(crate) fn run(mut self, limits: &Limits) -> Result<Solved, Error> {
         if (limits.stop)() {
             return Err(Error::Stopped);
         }
         let user = std::ptr::from_ref::<Limits>(limits).cast_mut().cast::<c_void>();
-        // SAFETY: `interrupt` has the type HiGHS expects. `limits` outlives the run, which is the
-        // only time it is called; afterwards the callbacks are off.
+        // SAFETY: `interrupt` has the type that HiGHS expects. It is called only during the run,
+        // and `limits` outlives the run. Afterwards the callbacks are disabled.
         unsafe {
             let highs = self.0.as_mut_ptr();
             highs_sys::Highs_setCallback(highs, Some(interrupt), user);
@@ -164,7 +165,7 @@ impl Solved {
         }
     }
 
-    /// True if its point is feasible.
+    /// Returns true if the point of the solution is feasible.
     pub(crate) fn is_feasible(&self) -> bool {
         self.0.primal_solution_status() == HighsSolutionStatus::Feasible
     }
@@ -179,7 +180,7 @@ impl Solved {
         self.0.objective_value()
     }
 
-    /// Returns the bound that branch and bound has proven.
+    /// Returns the lower bound that branch and bound has proven.
     pub(crate) fn bound(&self) -> Result<f64, Error> {
         self.0.double_info_value(c"mip_dual_bound").map_err(|_| Error::Failed)
     }
@@ -189,7 +190,7 @@ impl Solved {
         n.map_or(0, |n| u64::try_from(n).unwrap_or(0))
     }
 
-    /// Returns the program, which starts its next run from the basis of this one.
+    /// Returns the program. Its next run starts from the basis of this one.
     pub(crate) fn again(self) -> Engine {
         Engine(Model::from(self.0))
     }
@@ -203,7 +204,7 @@ const SIMPLEX: c_int = 1;
 const INTERIOR: c_int = 2;
 const MIP: c_int = 6;
 
-/// Simplex, interior point and branch and bound poll the limits.
+/// Simplex, interior point, and branch and bound poll the limits.
 const CALLBACKS: [c_int; 3] = [SIMPLEX, INTERIOR, MIP];
 
 unsafe extern "C" fn interrupt(
@@ -216,11 +217,11 @@ unsafe extern "C" fn interrupt(
     if out.is_null() || into.is_null() || user.is_null() {
         return;
     }
-    // SAFETY: HiGHS passes valid structs for the length of the call, and `user` is the limits of
+    // SAFETY: HiGHS passes structs that are valid during the call, and `user` is the `limits` of
     // `run`.
     unsafe {
         let limits = &*user.cast_const().cast::<Limits>();
-        // NB: HiGHS leaves the counts that do not belong to the kind of callback unset.
+        // HiGHS sets only the counts that belong to this kind of callback.
         let simplex = match kind {
             SIMPLEX => i64::from((*out).simplex_iteration_count),
             MIP => (*out).mip_total_lp_iterations,

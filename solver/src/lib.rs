@@ -23,19 +23,19 @@ use self::highs as engine;
 #[cfg(target_family = "wasm")]
 use self::web as engine;
 
-/// The limits of a run. The default never asks to stop.
+/// The limits of a run. The default has no limits.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {
-    /// Polled often, on the thread that solves; true ends the run.
+    /// Returns true to end the run. It is called often, on the solving thread.
     pub stop: &'a dyn Fn() -> bool,
-    /// Simplex iterations after which the run ends. Unlike a time, this makes a run repeatable.
+    /// Maximum number of simplex iterations. Unlike a time limit, it makes a run reproducible.
     pub iterations: u64,
-    /// Nodes of branch and bound after which the run ends.
+    /// Maximum number of nodes of branch and bound.
     pub nodes: u64,
 }
 
 impl Limits<'_> {
-    /// Returns no limits.
+    /// Returns limits that never end a run.
     pub fn none() -> Limits<'static> {
         Limits { stop: &|| false, iterations: u64::MAX, nodes: u64::MAX }
     }
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Limits<'_> {
     }
 }
 
-/// The outcome of a run, as an engine says it.
+/// The outcome of a run, as HiGHS reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Optimal,
@@ -60,8 +60,8 @@ enum Outcome {
     Stopped,
 }
 
-/// Rows in the layout of HiGHS: the least value of each, the index of its first term, and all
-/// terms.
+/// Rows in the layout of HiGHS: the least value and the start of the terms of each row, and the
+/// terms of all rows.
 #[derive(Debug, Default)]
 struct Rows {
     lower: Vec<f64>,
@@ -81,13 +81,13 @@ impl Rows {
     }
 }
 
-/// The reason why a run has no result.
+/// The reason for a run without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The limits ended the run, or had ended before it began.
+    /// The limits ended the run, or were reached before it started.
     Stopped,
-    /// HiGHS refused the input or failed on the way.
+    /// HiGHS rejected the input or failed during the run.
     Failed,
 }
 

@@ -1,4 +1,4 @@
-//! Linear programs that are solved again and again.
+//! Linear programs that are solved repeatedly.
 
 use std::ffi::c_int;
 
@@ -6,11 +6,11 @@ use crate::engine::Engine;
 use crate::program::{Basis, Column};
 use crate::{Error, Limits, Outcome, Rows};
 
-/// A linear program whose rows, costs and bounds change; each solve starts from the basis of the
-/// one before.
+/// A linear program with rows, costs and bounds that can change. Each run starts from the basis of
+/// the previous one.
 #[derive(Debug)]
 pub struct LinearProgram {
-    /// `None` after a run that was stopped or failed: HiGHS cannot go on from there.
+    /// `None` after a run that was stopped or failed: HiGHS cannot continue from there.
     model: Option<Engine>,
     n_columns: usize,
     n_rows: usize,
@@ -25,16 +25,16 @@ pub struct Optimum {
     pub values: Vec<f64>,
     /// The multiplier of each row.
     pub multipliers: Vec<f64>,
-    /// Simplex iterations spent.
+    /// Number of simplex iterations.
     pub iterations: u64,
 }
 
 impl LinearProgram {
-    /// Returns a program without rows.
+    /// Creates a program without rows.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if HiGHS refuses the columns.
+    /// [`Error::Failed`] if HiGHS rejects the columns.
     pub fn new(columns: &[Column]) -> Result<LinearProgram, Error> {
         let model = Engine::build(columns, &[]).ok_or(Error::Failed)?;
         Ok(LinearProgram { model: Some(model), n_columns: columns.len(), n_rows: 0 })
@@ -49,12 +49,12 @@ impl LinearProgram {
         self.model.as_mut().ok_or(Error::Failed)
     }
 
-    /// Adds rows `sum of coefficient * column >= least`, each given as its least value and
-    /// its terms.
+    /// Adds rows `sum of coefficient * column >= least`. Each row consists of `least` and its
+    /// terms.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if HiGHS refuses the rows, or the program was lost.
+    /// [`Error::Failed`] if HiGHS rejects the rows, or an earlier run was stopped or failed.
     pub fn add_rows<'r>(
         &mut self,
         rows: impl Iterator<Item = (f64, &'r [(u32, f64)])>,
@@ -71,11 +71,12 @@ impl LinearProgram {
         Ok(())
     }
 
-    /// Removes the rows whose mask is set; the others keep their order.
+    /// Removes the rows with a set mask; the others keep their order.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if the mask does not have one entry per row, or the program was lost.
+    /// [`Error::Failed`] if the mask does not have one entry per row, or an earlier run was stopped
+    /// or failed.
     pub fn remove_rows(&mut self, mask: &[bool]) -> Result<(), Error> {
         let mask: Vec<c_int> = mask.iter().map(|&out| c_int::from(out)).collect();
         if mask.len() != self.n_rows {
@@ -91,8 +92,8 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if a column does not exist, HiGHS refuses the bounds, or the program was
-    /// lost.
+    /// [`Error::Failed`] if a column does not exist, HiGHS rejects the bounds, or an earlier run
+    /// was stopped or failed.
     pub fn set_bounds(
         &mut self,
         columns: &[u32],
@@ -107,15 +108,15 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if there is not one cost per column, HiGHS refuses the costs, or the
-    /// program was lost.
+    /// [`Error::Failed`] if there is not one cost per column, HiGHS rejects the costs, or an
+    /// earlier run was stopped or failed.
     pub fn set_costs(&mut self, costs: &[f64]) -> Result<(), Error> {
         let columns: Vec<u32> = (0..self.n_columns as u32).collect();
         let index = self.indices(&columns, costs.len())?;
         self.model()?.set_costs(&index, costs)
     }
 
-    /// Checks the columns as HiGHS requires them: in increasing order, one per number.
+    /// Checks that the columns are in increasing order, as HiGHS requires, and that there are `n`.
     fn indices(&self, columns: &[u32], n: usize) -> Result<Vec<c_int>, Error> {
         let fits = columns.len() == n
             && columns.windows(2).all(|it| it[0] < it[1])
@@ -127,18 +128,18 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if there is none, or the program was lost.
+    /// [`Error::Failed`] if there is no solution, or an earlier run was stopped or failed.
     pub fn basis(&mut self) -> Result<Basis, Error> {
         let mut basis = Basis { columns: vec![0; self.n_columns], rows: vec![0; self.n_rows] };
         self.model()?.basis(&mut basis)?;
         Ok(basis)
     }
 
-    /// Sets the basis from which the next solve starts.
+    /// Sets the basis from which the next run starts.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if the basis has another size, or the program was lost.
+    /// [`Error::Failed`] if the basis has another size, or an earlier run was stopped or failed.
     pub fn set_basis(&mut self, basis: &Basis) -> Result<(), Error> {
         if basis.columns.len() != self.n_columns || basis.rows.len() != self.n_rows {
             return Err(Error::Failed);
@@ -146,12 +147,13 @@ impl LinearProgram {
         self.model()?.set_basis(basis)
     }
 
-    /// Uses Devex pricing and leaves costs unperturbed. This suits callers that set a basis before
-    /// each solve: exact steepest edges of a new basis take as long as a hundred iterations.
+    /// Uses Devex pricing without cost perturbation, for callers that set a basis before each run:
+    /// the exact weights of steepest-edge pricing for a new basis cost as much as a hundred
+    /// iterations.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] if HiGHS refuses, or the program was lost.
+    /// [`Error::Failed`] if HiGHS rejects an option, or an earlier run was stopped or failed.
     pub fn starts_from_bases(&mut self) -> Result<(), Error> {
         const DEVEX: i32 = 1;
         let model = self.model()?;
@@ -159,12 +161,12 @@ impl LinearProgram {
         model.set_number("dual_simplex_cost_perturbation_multiplier", 0.0)
     }
 
-    /// Solves to optimality.
+    /// Solves the program to optimality.
     ///
     /// # Errors
     ///
     /// [`Error::Stopped`] if the limits end the run, [`Error::Failed`] if there is no optimum or
-    /// HiGHS fails. In both cases the program is lost.
+    /// HiGHS fails. In both cases the program cannot be used any more.
     pub fn solve(&mut self, limits: &Limits) -> Result<Optimum, Error> {
         let solved = self.model.take().ok_or(Error::Failed)?.run(limits)?;
         match solved.outcome() {
@@ -194,7 +196,7 @@ mod tests {
         program.add_rows(pairs.iter().map(|it| (1.0, &it[..]))).unwrap();
         let all = program.solve(&Limits::none()).unwrap();
         assert!((all.cost - 1.5).abs() < 1e-9 && all.multipliers.len() == 3);
-        // An odd cycle needs two nodes.
+        // A cover of an odd cycle needs two nodes.
         program.add_rows([(2.0, &[(0, 1.0), (1, 1.0), (2, 1.0)][..])].into_iter()).unwrap();
         assert!((program.solve(&Limits::none()).unwrap().cost - 2.0).abs() < 1e-9);
         program.remove_rows(&[false, false, false, true]).unwrap();
@@ -202,7 +204,7 @@ mod tests {
         program.set_basis(&basis).unwrap();
         assert!((program.solve(&Limits::none()).unwrap().cost - 1.5).abs() < 1e-9);
         assert_eq!(program.n_rows(), 3);
-        // Without the first column both others are needed; then one of them costs more.
+        // Without the first column both others are needed; one of them then gets more expensive.
         program.set_bounds(&[0], &[0.0], &[0.0]).unwrap();
         assert!((program.solve(&Limits::none()).unwrap().cost - 2.0).abs() < 1e-9);
         program.set_costs(&[1.0, 1.0, 5.0]).unwrap();
@@ -220,7 +222,7 @@ mod tests {
         assert_eq!(program.remove_rows(&[true]), Err(Error::Failed));
         program.add_rows([(2.0, &[(0, 1.0)][..])].into_iter()).unwrap();
         assert_eq!(program.solve(&Limits::none()), Err(Error::Failed));
-        // The program is lost.
+        // The program cannot be used any more.
         assert_eq!(program.solve(&Limits::none()), Err(Error::Failed));
     }
 }

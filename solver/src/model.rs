@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::program::{Column, Row};
 use crate::{Error, Limits, Outcome};
 
-/// A linear or mixed integer program to minimize.
+/// A linear or mixed integer program that is solved once; the cost is minimized.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Model {
     /// The variables.
@@ -21,7 +21,7 @@ pub enum Status {
     Optimal,
     /// No point is feasible.
     Infeasible,
-    /// The limits ended the run. There may be a point, and there is a bound.
+    /// The limits ended the run. The solution has a bound and may have a point.
     Stopped,
 }
 
@@ -30,11 +30,11 @@ pub enum Status {
 pub struct Solution {
     /// The outcome.
     pub status: Status,
-    /// The best point found, by column.
+    /// The best point that was found, with one value per column.
     pub values: Option<Vec<f64>>,
-    /// A lower bound of the cost, up to rounding. Negative infinity if nothing is known.
+    /// A lower bound of the cost, up to rounding; negative infinity if no bound is known.
     pub bound: f64,
-    /// Simplex iterations spent.
+    /// Number of simplex iterations.
     pub iterations: u64,
 }
 
@@ -50,18 +50,18 @@ impl Model {
         self.rows.push(row);
     }
 
-    /// Minimizes, from a known point if one is given. If columns and costs are integers, a gap
-    /// under one counts as closed.
+    /// Minimizes the cost, starting from `start` if it is given. If all costs and columns are
+    /// integers, a gap below 1 counts as closed.
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`] if the limits had ended before the run, [`Error::Failed`] if HiGHS
-    /// refuses the program or fails.
+    /// [`Error::Stopped`] if the limits were reached before the run, [`Error::Failed`] if HiGHS
+    /// rejects the program or fails.
     pub fn solve(&self, start: Option<&[f64]>, limits: &Limits) -> Result<Solution, Error> {
         let mut model = Engine::build(&self.columns, &self.rows).ok_or(Error::Failed)?;
         let is_mixed = self.columns.iter().any(|it| it.is_integer);
         if is_mixed {
-            // The default relative gap of 1e-4 would prove nothing.
+            // The default relative gap, 1e-4, would not prove optimality.
             model.set_number("mip_rel_gap", 0.0)?;
             let is_whole = |it: &Column| it.cost == 0.0 || it.is_integer && it.cost.fract() == 0.0;
             let gap = if self.columns.iter().all(is_whole) { 0.99 } else { 1e-6 };
@@ -107,7 +107,7 @@ mod tests {
         model
     }
 
-    /// Finds the optimum by trying all points.
+    /// Finds the optimal cost by trying all points.
     fn exhaustive(model: &Model) -> f64 {
         let n = model.columns.len();
         let is_in = |bits: u32, i: usize| bits >> i & 1 == 1;

@@ -1,11 +1,11 @@
-//! The rows and columns of programs, and bases.
+//! Columns and rows of programs, and bases.
 
 use std::ffi::c_int;
 
 /// A variable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Column {
-    /// The cost of one unit; the sum of costs is minimized.
+    /// The cost per unit; the total cost is minimized.
     pub cost: f64,
     /// The least value.
     pub lower: f64,
@@ -15,18 +15,18 @@ pub struct Column {
     pub is_integer: bool,
 }
 
-/// `lower <= sum of coefficient * column <= upper`; either bound may be infinite.
+/// The constraint `lower <= sum of coefficient * column <= upper`; either bound may be infinite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The least value of the sum.
     pub lower: f64,
     /// The largest value of the sum.
     pub upper: f64,
-    /// Columns with their coefficients, each column once.
+    /// Pairs of a column and its coefficient, with distinct columns.
     pub terms: Vec<(u32, f64)>,
 }
 
-/// A basis, from which a simplex run starts.
+/// A basis from which a simplex run starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Basis {
     /// The statuses of the columns, in the encoding of the solver.
@@ -36,6 +36,6 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// The status "basic".
+    /// The status of a basic column or row.
     pub const BASIC: c_int = 1;
 }

@@ -1,7 +1,7 @@
-//! HiGHS as the WebAssembly of the npm package `highs`, which the page loads beside this program.
-//! `playground/src/highs.ts` is the other half: each function of [`host`] has one there.
+//! Calls HiGHS as the WebAssembly of the npm package `highs`, which the page loads beside this
+//! program. `playground/src/highs.ts` implements the functions of [`host`].
 //!
-//! The solver has one thread by nature. As in `highs.rs`, the seed is fixed and the limits are
+//! This build of HiGHS has a single thread. As in `highs.rs`, the seed is fixed and the limits are
 //! polled.
 #![allow(unsafe_code, reason = "numbers go to the other WebAssembly as pointers and lengths")]
 
@@ -11,8 +11,8 @@ use std::ffi::c_int;
 use crate::program::{Basis, Column, Row};
 use crate::{Error, Limits, Outcome, Rows};
 
-/// The functions of the page. Arrays are passed as pointers into this memory; the status -1 is an
-/// error.
+/// The functions that the page provides. Arrays are passed as pointers into the memory of this
+/// program; the status -1 means an error.
 mod host {
     use std::ffi::c_int;
 
@@ -72,11 +72,11 @@ mod host {
             rows: *const c_int,
             n_rows: usize,
         ) -> c_int;
-        /// Runs, and calls [`super::is_over`] meanwhile.
+        /// Runs HiGHS, which calls [`super::is_over`] during the run.
         pub(super) fn run(program: c_int) -> c_int;
         /// Returns the status of the model, as a number of HiGHS.
         pub(super) fn status(program: c_int) -> c_int;
-        /// Returns a number about the last run; not a number if there is none.
+        /// Returns an information value about the last run; NaN if there is none.
         pub(super) fn info(program: c_int, name: *const u8, name_length: usize) -> f64;
         pub(super) fn point(
             program: c_int,
@@ -93,19 +93,19 @@ thread_local! {
     static LIMITS: Cell<*const Limits<'static>> = const { Cell::new(std::ptr::null()) };
 }
 
-/// Returns true if the current run must end. HiGHS asks this during a run, through the page, with
-/// the simplex iterations so far.
+/// Returns true if the current run must end. HiGHS calls it during a run, through the page, with
+/// the number of simplex iterations so far.
 pub fn is_over(iterations: f64) -> bool {
     let limits = LIMITS.get();
     if limits.is_null() {
         return false;
     }
-    // SAFETY: `run` sets the pointer to limits that outlive the run, and unsets it behind.
+    // SAFETY: `run` sets the pointer to limits that outlive the run, and clears it afterwards.
     let limits = unsafe { &*limits };
     iterations as u64 > limits.iterations || (limits.stop)()
 }
 
-/// A program that HiGHS holds.
+/// A program in HiGHS.
 #[derive(Debug)]
 pub(crate) struct Engine {
     program: c_int,
@@ -125,7 +125,7 @@ impl Drop for Engine {
 }
 
 impl Engine {
-    /// Returns a program to minimize; `None` if HiGHS refuses it.
+    /// Creates a program to minimize; `None` if HiGHS rejects it.
     pub(crate) fn build(columns: &[Column], rows: &[Row]) -> Option<Engine> {
         let costs: Vec<f64> = columns.iter().map(|it| it.cost).collect();
         let lower: Vec<f64> = columns.iter().map(|it| it.lower).collect();
@@ -169,13 +169,13 @@ impl Engine {
         self.set_number(option, f64::from(value))
     }
 
-    /// Sets the point to start from, with one value per column.
+    /// Sets the starting point, with one value per column.
     pub(crate) fn set_start(&mut self, values: &[f64]) -> Result<(), Error> {
         // SAFETY: the array lives until the call returns.
         check(unsafe { host::set_start(self.program, values.as_ptr(), values.len()) })
     }
 
-    /// Adds rows without upper bounds; the columns of their terms exist.
+    /// Adds rows without upper bounds. The columns of their terms must exist.
     pub(crate) fn add_rows(&mut self, rows: &Rows) -> Result<(), Error> {
         self.add(rows, &vec![f64::INFINITY; rows.lower.len()])
     }
@@ -201,7 +201,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Removes the rows whose mask, of one number per row, is 1.
+    /// Removes the rows with mask 1. The mask has one number per row.
     pub(crate) fn remove_rows(&mut self, mask: Vec<c_int>) -> Result<(), Error> {
         // SAFETY: the mask has one entry per row.
         check(unsafe { host::remove_rows(self.program, mask.as_ptr(), mask.len()) })?;
@@ -209,7 +209,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Sets the bounds of increasing columns, with two numbers for each.
+    /// Sets the bounds of columns, which are in increasing order. There is one number of each kind
+    /// per column.
     pub(crate) fn set_bounds(
         &mut self,
         index: &[c_int],
@@ -221,13 +222,13 @@ impl Engine {
         check(unsafe { host::set_bounds(self.program, index.len(), index.as_ptr(), lower, upper) })
     }
 
-    /// Sets the costs of increasing columns, with a number for each.
+    /// Sets the costs of columns, which are in increasing order. There is one number per column.
     pub(crate) fn set_costs(&mut self, index: &[c_int], costs: &[f64]) -> Result<(), Error> {
         // SAFETY: the arrays have one entry per index.
         check(unsafe { host::set_costs(self.program, index.len(), index.as_ptr(), costs.as_ptr()) })
     }
 
-    /// Fills a basis, which has one number per column and row.
+    /// Writes the current basis to `basis`, which has one number per column and row.
     pub(crate) fn basis(&mut self, basis: &mut Basis) -> Result<(), Error> {
         let (columns, rows) = (&mut basis.columns, &mut basis.rows);
         // SAFETY: the arrays are written up to their lengths.
@@ -288,7 +289,7 @@ impl Solved {
         }
     }
 
-    /// True if its point is feasible.
+    /// Returns true if the point of the solution is feasible.
     pub(crate) fn is_feasible(&self) -> bool {
         const FEASIBLE: f64 = 2.0;
         self.info("primal_solution_status") == Ok(FEASIBLE)
@@ -315,7 +316,7 @@ impl Solved {
         self.info("objective_function_value").unwrap_or(f64::NAN)
     }
 
-    /// Returns the bound that branch and bound has proven.
+    /// Returns the lower bound that branch and bound has proven.
     pub(crate) fn bound(&self) -> Result<f64, Error> {
         self.info("mip_dual_bound")
     }
@@ -324,7 +325,7 @@ impl Solved {
         self.info("simplex_iteration_count").map_or(0, |it| it as u64)
     }
 
-    /// Returns the program, which starts its next run from the basis of this one.
+    /// Returns the program. Its next run starts from the basis of this one.
     pub(crate) fn again(self) -> Engine {
         self.0
     }

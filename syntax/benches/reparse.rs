@@ -1,12 +1,12 @@
-//! Measures the time of reading and editing: `cargo bench -p noisy-syntax`. Prints medians; sizes
-//! as arguments (default 1000 100000). `-- FILE` reads a file instead.
+//! Measures the time of parsing and editing: `cargo bench -p noisy-syntax`. Prints medians. The
+//! arguments are the numbers of ops (default 1000 100000). `-- FILE` parses a file instead.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use noisy_syntax::Source;
 
-/// One straight-line function of `n` arith ops.
+/// Returns a straight-line function with `n` arith ops.
 fn program(n: usize) -> String {
     let mut out =
         String::from("func.func @f(%a: i32, %b: i32) -> i32 {\n  %0 = arith.addi %a, %b : i32\n");

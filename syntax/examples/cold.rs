@@ -1,6 +1,6 @@
-//! Text to IR, once, as a process of its own: `cargo run --release -p noisy-syntax --example cold
-//! FILE`. With a number instead of a file: writes a function of that many `arith` ops.
-//! `scripts/cold` puts both beside mlir-opt.
+//! Parses one file to IR and exits: `cargo run --release -p noisy-syntax --example cold FILE`. With
+//! a number instead of a file, prints a function with that many `arith` ops. `scripts/cold`
+//! compares the time with that of mlir-opt.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

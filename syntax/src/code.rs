@@ -3,26 +3,26 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-/// Maximum depth of nested regions. Deeper braces are not read, and the op with these braces has a
-/// problem: [`Code::NestingTooDeep`].
+/// Maximum depth of nested regions. Deeper braces are not parsed, and the op with these braces has
+/// a problem: [`Code::NestingTooDeep`].
 pub const MAX_REGION_DEPTH: usize = 200;
 
-/// The family of a problem; each is a category of the diagnostics that users see.
+/// The family of a problem. Users see it as the category of the diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Category {
-    /// The text does not follow the grammar.
+    /// The text violates the grammar.
     Syntax,
-    /// A name is not defined, defined twice, or out of reach.
+    /// A name is undefined, defined twice, or not visible.
     Name,
-    /// Types or counts do not agree, or a literal does not fit its type.
+    /// Types or counts disagree, or a literal does not fit its type.
     Type,
-    /// The program is well-formed text that a verifier rejects.
+    /// The text is well-formed, but the verifier rejects the program.
     Structure,
 }
 
 macro_rules! codes {
     ($($variant:ident = $name:literal,)*) => {
-        /// The code of a problem: the kind of mistake, whatever has it. Its name is stable.
+        /// The code of a problem: the kind of mistake, independent of the op. Its name is stable.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         #[expect(missing_docs, reason = "catalogue.md has a text for each")]
@@ -34,7 +34,7 @@ macro_rules! codes {
             /// All codes.
             pub const ALL: &[Code] = &[$(Code::$variant),*];
 
-            /// Its name in kebab case, such as `expected-token`.
+            /// Returns its name in kebab case, such as `expected-token`.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Code::$variant => $name,)*
@@ -144,7 +144,7 @@ struct Page {
     text: &'static str,
 }
 
-/// The pages, each with its code, as they are written.
+/// The pages with their codes, in the order of `catalogue.md`.
 fn pages() -> impl Iterator<Item = (&'static str, Page)> {
     let book = include_str!("catalogue.md");
     book.split("\n## ").map(|page| {
@@ -162,17 +162,17 @@ fn pages() -> impl Iterator<Item = (&'static str, Page)> {
 }
 
 impl Code {
-    /// The family of its problems, as users see it.
+    /// Returns the family of its problems.
     pub fn category(self) -> Category {
         self.page().category
     }
 
-    /// Its title, a few words: `a name is defined twice`.
+    /// Returns a title of a few words, such as `a name is defined twice`.
     pub fn title(self) -> &'static str {
         self.page().title
     }
 
-    /// The problem, with an example, and its solution, with the example fixed; in Markdown.
+    /// Returns a description with an example and a corrected example, in Markdown.
     pub fn docs(self) -> &'static str {
         self.page().text
     }
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// The codes and families of the problems of a program.
+    /// Returns the codes and families of the problems of a program.
     fn wrong(text: &str) -> Vec<(Code, Category)> {
         let problems = Source::new(text).problems();
         let mut out: Vec<_> = problems.iter().map(|it| (it.2.code, it.2.category())).collect();
@@ -222,7 +222,7 @@ mod tests {
                     assert_eq!(wrong(bad), [(code, code.category())], "{bad}");
                     assert_eq!(wrong(good), [], "{good}");
                 }
-                // Examples of limits would fill pages.
+                // Examples of these limits would fill pages.
                 _ => assert!(
                     matches!(code, Code::NestingTooDeep | Code::TooMany),
                     "{code} has {} examples",

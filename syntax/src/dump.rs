@@ -1,12 +1,12 @@
-//! Every stage printed: tokens, tree, IR. For people, and for tests that compare stages.
+//! Printed forms of every stage (tokens, tree, IR), for people and for tests that compare stages.
 
 use std::fmt::Write as _;
 
 use crate::lex::lex;
 use crate::{Def, Ir, Op, OpKind, Region, Source, TokenKind, Value};
 
-/// One line for each token: where, kind, text; trivia as `..` lines, so that the texts of all lines
-/// are the file.
+/// Prints one line for each token: range, kind, text. Trivia are `..` lines, so the texts of all
+/// lines, joined, are the file.
 pub fn tokens(text: &str) -> String {
     let mut out = String::new();
     let mut at = 0;
@@ -30,7 +30,7 @@ pub fn tokens(text: &str) -> String {
     out
 }
 
-/// The items nested by regions, with the bytes of each and its own text on one line.
+/// Prints the items, nested by regions: the range and the own text of each item, on one line.
 pub fn tree(source: &Source) -> String {
     let mut out = String::new();
     tree_of(source, source.ir().root(), 0, &mut out);
@@ -62,7 +62,7 @@ fn tree_of(source: &Source, region: Region, depth: usize, out: &mut String) {
     }
 }
 
-/// Ops with the definitions of their operands and the types of their results.
+/// Prints the ops with the definitions of their operands and the types of their results.
 pub fn ir(source: &Source) -> String {
     let mut out = String::new();
     ir_of(source, source.ir().root(), 0, &mut out);

@@ -1,11 +1,11 @@
-//! The laws, as tests and fuzz targets check them: a printed form of everything that the IR knows,
-//! to compare documents by, and ranges.
+//! Functions for tests and fuzz targets that check laws: a printed form of the whole IR, which
+//! compares documents, and a check of ranges.
 
 use std::fmt::Write as _;
 
 use crate::{Alias, Def, Ir, Op, Region, Source, Value};
 
-/// The whole IR as text, by positions and structure, free of ids: equal for equal documents.
+/// Prints the whole IR by positions and structure, without ids: equal documents give equal texts.
 pub fn fingerprint(source: &Source) -> String {
     let mut out = String::new();
     let ir = source.ir();
@@ -14,7 +14,7 @@ pub fn fingerprint(source: &Source) -> String {
         let _ =
             writeln!(out, "{range:?} {} {} in {}", problem.code, problem.message, ir.op_name(op));
     }
-    // Told or not.
+    // All verdicts, including those that are not reported as problems.
     let mut verdicts: Vec<String> = source
         .verdicts()
         .iter()
@@ -108,7 +108,7 @@ fn preds(ir: &Ir, preds: &[(Op, u32)]) -> Vec<(usize, u32)> {
     out
 }
 
-/// A value by where it is defined.
+/// Identifies a value by the position of its definition.
 fn value_id(ir: &Ir, value: Value) -> String {
     let data = ir.value(value);
     let at = ir.definition_site(value).map(|op| ir.absolute(op, data.span));
@@ -126,11 +126,11 @@ fn value(ir: &Ir, it: Value) -> String {
     format!("{} {guess}{} uses {uses:?}", value_id(ir, it), ir.interner.type_text(data.ty))
 }
 
-/// Checks that the parts of a document add up to its text and that all names stand where they
-/// should.
+/// Checks that the lengths of all items add up to the text, and that all names are found at their
+/// spans.
 ///
 /// # Panics
-/// If not.
+/// If a check fails.
 pub fn check_ranges(source: &Source) {
     let ir = source.ir();
     let len = source.text().len_bytes();

@@ -1,4 +1,4 @@
-//! Ops whose rows are registered at run time, as a user of the library registers them.
+//! Ops with rows that are registered at run time, through the public API.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ fn examples() -> [OpKind; 3] {
         blend.results = Count::exactly(1);
         blend.types =
             TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike]).agree(Agreement::Same);
-        // A list that is made at run time lives as long as the process, as the row does.
+        // A list that is allocated at run time lives as long as the process, like the row.
         blend.attrs = Vec::leak(vec![
             AttrSpec::required("note", AttrClass::Str),
             AttrSpec::with_default("weight", AttrClass::I32, "1 : i32"),
@@ -93,7 +93,7 @@ fn rejects_rows_that_cannot_be_registered() {
     assert_eq!(OpKind::of("example.wrong"), OpKind::Unknown);
 }
 
-/// Rows in several segments of the registry, added by several threads.
+/// Registers rows of several segments from several threads.
 #[test]
 fn registers_many_rows_from_several_threads() {
     let register_all = |thread: usize| {
@@ -113,7 +113,7 @@ fn registers_many_rows_from_several_threads() {
     }
 }
 
-/// The problems of a text, each in a line with its row.
+/// Returns the problems of a text, each on a line with its row.
 fn problems(text: &str) -> String {
     let line = |(_, range, problem): (Op, Range<usize>, Problem)| {
         let row = text[..range.start].matches('\n').count() + 1;
@@ -122,8 +122,8 @@ fn problems(text: &str) -> String {
     Source::new(text).problems().into_iter().map(line).collect()
 }
 
-/// An op that is one row: read, printed in both forms, read again, verified by its counts, types,
-/// attributes and place, completed.
+/// A single row is enough to parse an op, print it in both forms, parse the output, verify counts,
+/// types, attributes and parents, and complete it.
 #[test]
 fn an_op_is_added_by_a_row() {
     let [blend, ..] = examples();
@@ -175,7 +175,7 @@ fn an_op_is_added_by_a_row() {
     .assert_eq(&problems(wrong));
 }
 
-/// An op with a region, its terminator and its effects, all from two rows.
+/// Two rows define an op with a region, its terminator and its effects.
 #[test]
 fn an_op_with_a_region_is_added_by_a_row() {
     let [_, scope, _] = examples();
@@ -204,7 +204,7 @@ fn an_op_with_a_region_is_added_by_a_row() {
         }
     "#]]
     .assert_eq(&print::custom(source.ir()));
-    // The generic form has the terminator that the text leaves out.
+    // The generic form contains the implicit terminator.
     let generic = print::generic(source.ir());
     assert_eq!(generic.matches(r#""example.end"() : () -> ()"#).count(), 2);
     assert_eq!(print::generic(Source::new(&generic).ir()), generic);

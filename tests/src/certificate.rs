@@ -1,11 +1,11 @@
-//! A judge of placements that shares nothing with the optimizer but the question and the answer, as
-//! JSON: `noisy_certificate`.
+//! Verifies placements with `noisy_certificate`, which shares no code with the optimizer: the
+//! instance and the certificate are passed as JSON.
 
 use noisy_certificate::{System, Verified, verify};
 use noisy_placement::{Instance, Optimality, Placement};
 use serde_json::{Value, json};
 
-/// A question and an answer as a system of a certificate.
+/// Returns an instance and its placement as a system of a certificate.
 pub fn system(instance: &Instance, placement: &Placement) -> Value {
     json!({
         "functions": [],
@@ -18,21 +18,21 @@ pub fn system(instance: &Instance, placement: &Placement) -> Value {
     })
 }
 
-/// The verdict of the verifier on a system, given as JSON.
+/// Verifies a system in JSON.
 ///
 /// # Errors
 ///
-/// The first claim that is not true, or why it cannot be read.
+/// The first false claim, or the reason why the system cannot be parsed.
 pub fn judge(system: &Value) -> Result<Verified, String> {
     let system: System = serde_json::from_str(&system.to_string()).map_err(|it| it.to_string())?;
     verify(&system).map_err(|it| it.to_string())
 }
 
-/// Checks everything that a placement claims.
+/// Checks all claims of a placement: cost, bound, optimality and disjoint cores.
 ///
 /// # Errors
 ///
-/// The first claim that is not true.
+/// The first false claim.
 pub fn check(instance: &Instance, placement: &Placement) -> Result<(), String> {
     let Placement { cost, lower_bound, proof, .. } = *placement;
     if (proof == Optimality::Optimal) != (lower_bound == cost) {

@@ -1,3 +1,3 @@
-//! Whole-system tests.
+//! Code for the tests of the whole workspace.
 
 pub mod certificate;

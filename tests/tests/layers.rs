@@ -1,19 +1,19 @@
-//! The layers of `docs/architecture.md`: its block ```` ```layers ```` states the order of the
-//! crates, and of the folders of some of them.
+//! The layers of `docs/architecture.md`: its block ```` ```layers ```` gives the order of the
+//! crates, and of the modules of some of them.
 //!
 //! ```text
 //! crates: syntax ◄ analyses ◄ settings ◄ lsp, cli
 //! cli: input ◄ check ◄ run
 //! ```
 //!
-//! A line is about the crates, the modules of a crate by its folder, or those of a module in one. A
-//! name to the right of an arrow may use the names to the left of it, but not its neighbours in the
-//! same layer or the names to its right. A line lists all modules that have modules of their own;
-//! it may list others. In every crate, listed or not, no two siblings may use each other, not even
-//! through others; a module and its own children may.
+//! A line orders the crates, the modules of a crate (given by its folder), or the submodules of a
+//! module. A name may use the names to its left, but not the names in the same layer or to its
+//! right. A line contains all modules that have submodules, and may contain others. In every crate,
+//! listed or not, the uses between siblings have no cycles; a module and its children may use each
+//! other.
 //!
-//! A use is a path in code that is not for tests, followed through re-exports to the file that
-//! defines the item. Doc comments do not count.
+//! A use is a path in code outside tests, resolved through re-exports to the file that defines the
+//! item. Doc comments do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,17 +22,17 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
-/// A module by its names from the root of its crate on.
+/// Path of a module from the root of its crate.
 type Module = Vec<String>;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// More lines are no overview.
+/// Maximum number of lines, so that the block stays an overview.
 const MAX_LINES: usize = 12;
 
-/// A line of the block: its crate or module, and its layers from the lowest on.
+/// A line of the block: its crate or module, and its layers, lowest first.
 #[derive(Debug, PartialEq, Eq)]
 struct Layers {
     of: String,
@@ -53,8 +53,8 @@ fn read_layers(text: &str) -> Vec<Layers> {
     out
 }
 
-/// Returns the errors of some uses, which are pairs of user and used, by a line. Names of
-/// `required` must be listed.
+/// Checks uses, which are pairs of user and used name, against a line, and returns the errors. The
+/// line must contain all names of `required`.
 fn judge(
     layers: &Layers,
     known: &BTreeSet<String>,
@@ -86,10 +86,11 @@ fn judge(
     out
 }
 
-/// A circle among uses, if there is one.
+/// Returns a cycle of uses, if there is one.
 fn circle(uses: &BTreeSet<(String, String)>) -> Option<Vec<String>> {
     let mut left: BTreeSet<&(String, String)> = uses.iter().collect();
-    // A crate that uses no remaining crate, or that no remaining crate uses, is in no circle.
+    // A crate that uses no remaining crate, or that no remaining crate uses, is not part of a
+    // cycle.
     loop {
         let users: BTreeSet<&String> = left.iter().map(|it| &it.0).collect();
         let used: BTreeSet<&String> = left.iter().map(|it| &it.1).collect();
@@ -116,26 +117,26 @@ struct File {
     children: BTreeSet<String>,
     /// The items defined in it, by name.
     items: BTreeSet<String>,
-    /// The names that `use` brings into it, and the paths they stand for.
+    /// The names that `use` imports, with their paths.
     aliases: BTreeMap<String, Vec<String>>,
-    /// The paths whose every item is brought in.
+    /// The paths of glob imports.
     globs: Vec<Vec<String>>,
-    /// All paths in it that begin with `crate`, `super`, `self` or a module, each without the
-    /// inline modules around it.
+    /// All paths in the file that begin with `crate`, `super`, `self` or a module. A path in an
+    /// inline module is rewritten as a path from the file.
     paths: BTreeSet<Vec<String>>,
 }
 
-/// Reads a file, the parts that are for tests left out.
+/// Collects the declarations and uses of a file, except in tests.
 #[derive(Default)]
 struct Reader {
     file: File,
-    /// Number of inline modules that are open.
+    /// Number of enclosing inline modules.
     depth: usize,
 }
 
 impl Reader {
     fn path(&mut self, mut path: Vec<String>) {
-        // An inline module belongs to its file.
+        // Inline modules count as part of their file.
         let n_super = path.iter().take_while(|it| *it == "super").count();
         if n_super > 0 && self.depth > 0 {
             path.drain(..n_super.min(self.depth));
@@ -179,7 +180,7 @@ impl Reader {
         }
     }
 
-    /// Paths in the arguments of a macro, which are no syntax yet.
+    /// Collects the paths in the arguments of a macro, which `syn` does not parse.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut n_colons = 0;
@@ -273,7 +274,7 @@ impl<'ast> Visit<'ast> for Reader {
     }
 }
 
-/// The modules of a crate.
+/// The files of a crate, by module.
 type Files = BTreeMap<Module, File>;
 
 fn read(text: &str, name: &str) -> File {
@@ -306,8 +307,8 @@ fn read_crate(folder: &Path) -> Files {
     files
 }
 
-/// The module that defines what a path in a module means; nothing if it is of another crate, or
-/// local.
+/// Returns the module that defines the item of a path; none if the item is local or in another
+/// crate.
 fn resolve(files: &Files, from: &Module, path: &[String], fuel: usize) -> Option<Module> {
     let mut at = from.clone();
     let mut path = path;
@@ -321,7 +322,7 @@ fn resolve(files: &Files, from: &Module, path: &[String], fuel: usize) -> Option
                 path = rest;
             }
         }
-        // A child, or something that the file brings in by its name.
+        // A child of the module. Imported names are skipped, because their `use` is counted.
         name if files.get(from)?.children.contains(name) => {}
         _ => return None,
     }
@@ -357,7 +358,7 @@ fn resolve(files: &Files, from: &Module, path: &[String], fuel: usize) -> Option
     Some(at)
 }
 
-/// By parent, which child uses which.
+/// The uses between siblings, by parent.
 fn uses(files: &Files) -> BTreeMap<Module, BTreeSet<(String, String)>> {
     let mut out: BTreeMap<Module, BTreeSet<(String, String)>> = BTreeMap::new();
     for (module, file) in files {
@@ -408,8 +409,8 @@ fn judge_crate(name: &str, files: &Files, lines: &[Layers]) -> Vec<String> {
     out
 }
 
-/// The crates in the workspace, by folder, and which depends on which; dependencies of tests are
-/// left out.
+/// Returns the folders of the crates in the workspace, and their dependencies on each other except
+/// dev-dependencies.
 fn crates() -> (BTreeSet<String>, BTreeSet<(String, String)>) {
     let table = |path: PathBuf| -> toml::Table {
         let text =
@@ -458,7 +459,7 @@ fn the_layers_hold() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A crate of some modules, each with its text.
+/// Returns a crate with modules of the given texts.
 fn made(modules: &[(&str, &str)]) -> Files {
     let path = |it: &str| it.split('/').filter(|it| !it.is_empty()).map(str::to_owned).collect();
     modules.iter().map(|(name, text)| (path(name), read(text, name))).collect()
@@ -523,7 +524,7 @@ fn wrong_layers_are_told() {
             "k: d is listed and does not exist",
         ]
     );
-    // Only folders must be listed.
+    // Only modules with submodules must be listed.
     assert_eq!(judge_crate("k", &files, &lines("k: a ◄ c")), [told, "k: b is not listed"]);
     assert_eq!(judge_crate("k", &files, &lines("other: x")), [told]);
     let none = "k/z: there is no such module";

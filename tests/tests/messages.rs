@@ -1,12 +1,11 @@
-//! `tests/messages.md`: all texts of the Rust programs that a user may read, in the order of the
-//! source, generated from it.
+//! `tests/messages.md`: all texts that the Rust programs may show to a user, generated from the
+//! source and in its order.
 //!
-//! *Law.* Complete by construction: no list is kept by hand. Of each crate, all modules that are
-//! not for tests are parsed (`syn`), and every string literal in them counts that has a blank and a
-//! word, wherever it stands: in a call, a constant, a table, a macro. What goes to the developer of
-//! the program is left out: panics, assertions, `expect`, attributes. Doc comments count in the
-//! modules whose doc comments are printed. `BLESS=1 cargo test -p noisy-tests --test messages`
-//! writes the file; read the diff.
+//! *Law.* The list is complete by construction. `syn` parses all modules of each crate except
+//! tests. Every string literal with a blank and a word counts, in calls, constants, tables and
+//! macros. Texts for developers are left out: panics, assertions, `expect`, attributes. Doc
+//! comments count in modules whose doc comments are printed. `BLESS=1 cargo test -p noisy-tests
+//! --test messages` writes the file; read the diff.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -34,7 +33,7 @@ const CRATES: [(&str, &str); 11] = [
 /// Modules whose doc comments are printed: help of the command line, documentation of settings.
 const PRINTED_DOCS: [&str; 2] = ["cli/src/input/args.rs", "settings/src/options.rs"];
 
-/// Macros and methods whose texts only a developer sees.
+/// Macros and methods whose texts are only for developers.
 const FOR_DEVELOPERS: [&str; 12] = [
     "assert",
     "assert_eq",
@@ -50,7 +49,7 @@ const FOR_DEVELOPERS: [&str; 12] = [
     "expect",
 ];
 
-/// Returns true if a literal is a text: it has a blank, and a word besides its placeholders.
+/// Returns true if a literal is a text: it has a blank, and a word outside its placeholders.
 fn is_text(literal: &str) -> bool {
     let mut plain = String::new();
     let mut depth = 0_usize;
@@ -195,7 +194,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Reads a file and the modules below it; by the path from the root of the project.
+/// Reads the texts of a file and its submodules into `out`, by their paths relative to the root of
+/// the project.
 fn read(file: &Path, is_root: bool, out: &mut BTreeMap<String, Vec<String>>) {
     let name = file.strip_prefix(root()).unwrap_or(file).display().to_string();
     let text = fs::read_to_string(file).unwrap_or_else(|why| panic!("{name}: {why}"));
@@ -214,7 +214,7 @@ fn read(file: &Path, is_root: bool, out: &mut BTreeMap<String, Vec<String>>) {
     }
 }
 
-/// A text as Markdown shows it in code.
+/// Returns a text as Markdown code.
 fn in_code(text: &str) -> String {
     let text = text.trim_end_matches('\n').replace('\n', "⏎");
     let ticks = "`".repeat(1 + text.split(|it| it != '`').map(str::len).max().unwrap_or(0));

@@ -1,6 +1,6 @@
-//! The noise models of `examples/`: each folder has a `noisy.toml`, a program that it finds over
-//! the budget, and the program as it is fixed. `BLESS=1 cargo test -p noisy-tests --test models`
-//! writes what is found; read the diff.
+//! The noise models of `examples/`: each folder has a `noisy.toml`, a program over its budget, and
+//! the fixed program. `BLESS=1 cargo test -p noisy-tests --test models` writes the fixed program;
+//! read the diff.
 
 use std::fs;
 use std::path::Path;

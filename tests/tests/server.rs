@@ -1,7 +1,7 @@
-//! *Laws.* The server publishes for a file what `noisy-check` prints for it: the same codes,
-//! severities, messages and ranges, in the same order. `source.fixAll.noisy` writes the bytes that
-//! `noisy-check --fix` writes. Both are the real programs; `cargo test --workspace` builds them,
-//! and so does `cargo build --release`.
+//! *Laws.* For each file, the server publishes the diagnostics that `noisy-check` prints: the same
+//! codes, severities, messages and ranges, in the same order. `source.fixAll.noisy` gives the same
+//! bytes as `noisy-check --fix`. Both are the real programs; `cargo test --workspace` and `cargo
+//! build --release` build them.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// A program that is built beside this test.
+/// Returns the path of a program that is built together with this test.
 fn program(name: &str) -> PathBuf {
     let here = std::env::current_exe().unwrap_or_else(|it| panic!("{it}"));
     let folder =
@@ -33,7 +33,7 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// `1:2-1:5 error noise-overflow: ...`, places from 1.
+/// A diagnostic as `1:2-1:5 error noise-overflow: ...`, with lines and columns from 1.
 type Line = String;
 
 fn printed(path: &Path) -> Vec<Line> {
@@ -71,7 +71,7 @@ impl Server {
             .unwrap_or_else(|it| panic!("{it}"));
         let output = child.stdout.take().unwrap_or_else(|| panic!("no output"));
         let mut it = Self { child, output: BufReader::new(output) };
-        // Columns count Unicode scalar values, as those of the checker do.
+        // Columns count Unicode scalar values, like those of the checker.
         let capabilities = json!({
             "general": { "positionEncodings": ["utf-32"] },
             "textDocument": {
@@ -104,7 +104,7 @@ impl Server {
             .unwrap_or_else(|it| panic!("{it}"));
     }
 
-    /// Waits for a message.
+    /// Reads messages until one satisfies `is_it`, and returns it.
     fn read(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
             let mut length = 0;
@@ -182,7 +182,7 @@ impl Server {
     }
 }
 
-/// Returns a text after edits in UTF-32 positions.
+/// Applies edits with UTF-32 positions to a text.
 fn applied(text: &str, edits: &[Value]) -> String {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let offset = |place: &Value| -> usize {
@@ -231,7 +231,7 @@ fn publishes_what_the_checker_prints() {
     assert!(n_lines > 20, "the suite has diagnostics: {n_lines}");
 }
 
-/// A function of HEIR's, from a body.
+/// Returns a module of HEIR whose function has this body.
 fn heir(body: &str) -> String {
     format!(
         "module attributes {{backend.config_override = {{bootstrapLevelsConsumed = 1 : i32}}, backend.lattigo, scheme.ckks}} {{
@@ -246,7 +246,7 @@ fn heir(body: &str) -> String {
     )
 }
 
-/// A function with products, each of the one before.
+/// Returns a function with `n` multiplications, each of the previous result with itself.
 fn products(name: &str, n: usize, comment: &str) -> String {
     let line = |at: usize| match at {
         0 => format!("  %0 = noisy.mul %x, %x : !noisy.i32{comment}\n"),
@@ -259,7 +259,7 @@ fn products(name: &str, n: usize, comment: &str) -> String {
     )
 }
 
-/// Programs to repair, each with a text that is in it only before or only after the repair.
+/// Programs to repair, each with a text whose number of occurrences the repair changes.
 fn programs() -> Vec<(&'static str, String, &'static str)> {
     let square = |of: usize, to: usize| format!("      %{to} = arith.mulf %{of}, %{of} : f32\n");
     let switch = |of: usize, to: usize| format!("      %{to} = mgmt.modreduce %{of} : f32\n");

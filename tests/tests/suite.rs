@@ -1,5 +1,5 @@
-//! The annotated programs of `suite/`: every noisy value and every diagnostic is stated in a
-//! comment, completely.
+//! The annotated programs of `suite/`: comments contain the noise of every noisy value, and every
+//! diagnostic.
 //!
 //! ```text
 //!   %0 = noisy.mul %a, %b : !noisy.i32  // noise: 24
@@ -7,13 +7,13 @@
 //!      //^^^^^^^^^^^^^^^^ error[noise-overflow]: %1: noise may reach 48 bits, 22 over the 26-bit budget
 //! ```
 //!
-//! Behind a line stands the noise of the values that the line defines, in order: the upper bound,
-//! `over` and the bound, `unknown` or `unreached`. Below a line the carets mark the range of a
-//! diagnostic; `//@3-9` gives the columns where carets do not reach. A first line `// checks: CODE,
-//! CODE` turns on rules that are off by default. A file passes if annotating it anew, from nothing,
-//! gives the same file: an unannotated fact is a failure. Lines that messages name are those of the
-//! program without annotations. `BLESS=1 cargo test -p noisy-tests --test suite` writes what is
-//! found; read the diff.
+//! The comment after a line gives the noise of the values that the line defines, in order: the
+//! upper bound, `over` and the bound, `unknown` or `unreached`. The carets below a line mark the
+//! range of a diagnostic; `//@3-9` gives columns that carets cannot reach. A first line `// checks:
+//! CODE, CODE` turns on rules that are off by default. A file passes if annotating the program
+//! without annotations gives the same file, so a missing annotation is a failure. Lines in messages
+//! are those of the program without annotations. `BLESS=1 cargo test -p noisy-tests --test suite`
+//! writes the annotations; read the diff.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -57,7 +57,7 @@ fn strip(text: &str) -> String {
     out
 }
 
-/// All noisy values of a document with the place of their names.
+/// All noisy values of a document, by the offset of their names.
 fn noisy_values(document: &Document) -> BTreeMap<usize, Vec<Value>> {
     let ir = document.ir();
     let mut out: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
@@ -112,7 +112,7 @@ fn marker(text: &str, line_start: usize, line_len: usize, it: &Diagnostic) -> St
     format!("{}//{gap}{} {says}\n", " ".repeat(indent), "^".repeat(width))
 }
 
-/// A program with everything that is known of it.
+/// Returns a program with its annotations.
 fn annotate(plain: &str) -> String {
     let document = Document::new(plain);
     let values = noisy_values(&document);

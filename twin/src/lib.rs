@@ -1,16 +1,16 @@
-//! A slow twin of the solver of `noisy-dataflow`: the same equations, iterated without order,
-//! without increments and without memory to their least solution.
+//! A slow twin of the solver of `noisy-dataflow`. It iterates the same equations to their least
+//! solution, in no particular order, without increments and without memory.
 //!
-//! It shares the transfer functions and the IR with the solver, and nothing else: it reads the
-//! structure of ops by itself. Functions are evaluated in all contexts that were asked for, again
-//! and again, until no result changes; a body is visited until no fact in it changes; a loop that
-//! is replayed is run as often as it runs, any other until its carried facts are stable.
+//! It shares only the transfer functions and the IR with the solver, and reads the structure of ops
+//! itself. Functions are evaluated in all requested contexts until no result changes. A body is
+//! visited until no fact in it changes. A replayed loop runs for its number of iterations, any
+//! other loop until its carried facts are stable.
 //!
 //! *Laws* of an analysis, on random programs:
-//! - the solver is never below the twin;
-//! - the solver equals the twin if nothing was widened and no budget was spent (saturated facts
-//!   count as one);
-//! - after every edit of a random script the solver equals itself from scratch.
+//! - The solver is never below the twin.
+//! - The solver equals the twin if nothing was widened and no budget was exhausted (saturated facts
+//!   count as equal).
+//! - After every edit of a random script, the solver equals a solver from scratch.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,11 +19,11 @@ use noisy_dataflow::lattice::Lattice;
 use noisy_dataflow::sparse::{Base, Calls, Domain, Input, Loops, SparseForward};
 use noisy_syntax::{AttrData, Block, Op, OpKind, Region, Value};
 
-/// Limit on rounds of a loop, passes over a region and sweeps over all contexts. When the twin
-/// gives up, its facts are below the least solution.
+/// Limit on the iterations of a loop, the passes over a region and the sweeps over all contexts. If
+/// the twin reaches a limit, its facts are below the least solution.
 const MOST: usize = 80;
-/// Limit on visits of ops, and on facts that are carried from round to round: nested loops take as
-/// many rounds as the product of theirs.
+/// Limit on the visits of ops and on the facts that are carried between iterations: nested loops
+/// take as many iterations as the product of theirs.
 const MOST_WORK: usize = 2_000_000;
 /// Limit on contexts of a function.
 const MOST_CONTEXTS: usize = 40;
@@ -36,32 +36,32 @@ struct KnownContext<F> {
     results: Vec<F>,
 }
 
-/// The facts of an analysis, found slowly.
+/// The facts of an analysis, computed by the slow twin.
 #[derive(Debug)]
 pub struct Twin<'a, A: SparseForward> {
     on: &'a Input<'a, A::Base>,
     analysis: A,
     calls: Calls,
-    /// True if saturated facts count as one.
+    /// True if saturated facts count as equal.
     collapses: bool,
     functions: HashMap<String, Op>,
     known: Vec<KnownContext<A::Fact>>,
-    /// True if calls of the function that is evaluated are opaque.
+    /// True if calls of the evaluated function are opaque.
     is_by_itself: bool,
-    /// Facts in the context that is evaluated.
+    /// Facts in the evaluated context.
     facts: HashMap<Value, A::Fact>,
-    /// Join of the facts of all contexts.
+    /// The join of the facts of all contexts.
     all: HashMap<Value, A::Fact>,
     reached: HashSet<Op>,
     has_changed: bool,
     work: usize,
-    /// True if some iteration was given up.
+    /// True if an iteration reached a limit.
     is_cut: bool,
 }
 
 impl<'a, A: SparseForward> Twin<'a, A> {
-    /// Iterates an analysis to its least solution. If `collapses`, saturated facts count as one, so
-    /// that growth without end ends.
+    /// Iterates an analysis to its least solution. If `collapses`, saturated facts count as equal,
+    /// so that unbounded growth ends.
     pub fn solve(on: &'a Input<'a, A::Base>, analysis: A, collapses: bool) -> Self {
         let ir = on.ir;
         let symbol = |it: Op| ir.extra(it).symbol.map(|it| ir.interner.str(it.0).to_owned());
@@ -89,7 +89,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         }
         it.sweep(0);
         if matches!(it.calls, Calls::Followed { shows_uncalled: true, .. }) {
-            // Functions that nothing calls are solved by themselves, with assumed arguments.
+            // Uncalled functions are solved separately, with assumed arguments.
             let first = it.known.len();
             it.is_by_itself = true;
             for function in ir.functions() {
@@ -113,12 +113,12 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         &self.analysis
     }
 
-    /// Number of contexts of a function.
+    /// Returns the number of contexts of a function.
     pub fn n_contexts(&self, function: Op) -> usize {
         self.known.iter().filter(|it| it.function == function).count()
     }
 
-    /// Returns true if some iteration was given up: then facts may be below the least solution.
+    /// Returns true if an iteration reached a limit: then facts may be below the least solution.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -127,7 +127,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         self.calls != Calls::Opaque
     }
 
-    /// Evaluates all contexts from an index on until nothing changes.
+    /// Evaluates the contexts from index `first` on until nothing changes.
     fn sweep(&mut self, first: usize) {
         for number in 0.. {
             self.has_changed = false;
@@ -157,7 +157,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         vec![A::Fact::bottom(); n]
     }
 
-    /// Returns true if callers of a function may be out of sight.
+    /// Returns true if a function may have unknown callers.
     fn is_exposed(&self, function: Op) -> bool {
         let ir = self.on.ir;
         let visibility = ir.attr(function, "sym_visibility").map(|it| ir.interner.attr_data(it));
@@ -304,8 +304,8 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         Trips { least, most: Some(most) }
     }
 
-    /// Returns the join of the operands, from one on, of the ends that are reached and may take a
-    /// way.
+    /// Returns the join of the operands, from index `from` on, of the terminators that are reached
+    /// and may branch to successor `way`.
     fn joined(&self, ends: &[Op], from: usize, n: usize, way: Option<usize>) -> Vec<A::Fact> {
         let mut out = vec![A::Fact::bottom(); n];
         for &end in ends {
@@ -318,7 +318,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         out
     }
 
-    /// Forgets all facts within a region.
+    /// Removes all facts within a region.
     fn forget(&mut self, region: Region) {
         let ir = self.on.ir;
         let mut inside = ir.block(ir.region(region).entry).args.to_vec();
@@ -337,7 +337,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         }
     }
 
-    /// Visits the live blocks of a region whose entry is set, until nothing changes.
+    /// Visits the live blocks of a region until nothing changes. The facts of its entry are set.
     fn region(&mut self, region: Region) {
         let ir = self.on.ir;
         let mut live = HashSet::from([self.entry(region)]);
@@ -379,7 +379,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     fn op(&mut self, op: Op) {
         self.work += 1;
         if self.is_spent() {
-            // The facts of other rounds stay below.
+            // The facts of other iterations are below the least solution.
             self.is_cut = true;
             return;
         }
@@ -467,7 +467,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         data.results.iter().zip(given).for_each(|(&value, fact)| self.set(value, fact));
     }
 
-    /// Runs a loop. The facts of values inside are joined over all rounds.
+    /// Iterates a loop. The facts of values inside are joined over all iterations.
     fn repeat(
         &mut self,
         op: Op,
@@ -479,7 +479,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             return inits;
         }
         let replays = A::LOOPS == Loops::Replayed;
-        // The least number of rounds, and the number after which the loop ends.
+        // The minimum number of iterations, and the number after which the loop ends.
         let least = trips.least;
         let most = trips.replayed().most.filter(|_| replays);
         let mut ends: Vec<Vec<A::Fact>> = Vec::new();
@@ -523,8 +523,8 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             }
             if number == MOST as u64 || self.is_spent() {
                 self.is_cut = true;
-                // After too many rounds the yields of the last one are unknown; bottom stays below
-                // any join.
+                // After too many iterations the yields of the last one are not known. Bottom is
+                // below any join.
                 break vec![A::Fact::bottom(); inits.len()];
             }
             start = next;

@@ -2,8 +2,8 @@
 //!
 //! *Law.* Each set contains all ops that match its description, and may contain others: an op stays
 //! in `idle`, for example, when its result gains a use. A check therefore tests each op again when
-//! diagnostics are requested. *Cost.* An update costs in proportion to the edit, and to the
-//! suppression comments after it.
+//! diagnostics are requested. *Cost.* The cost of an update is proportional to the edit and to the
+//! number of suppression comments after it.
 
 use std::ops::Range;
 
@@ -27,40 +27,41 @@ pub(crate) struct Index {
     pub(super) idle: FxHashSet<Op>,
     /// Functions that state a bound on noise, and those without a body.
     pub(super) bound: FxHashSet<Op>,
-    /// Ops that may leave code unreached: labels, and ops that decide if a region runs.
+    /// Ops that may make code unreachable: labels, and ops that decide if a region runs.
     pub(super) forks: FxHashSet<Op>,
-    /// Ops whose operand decides where control goes.
+    /// Ops with an operand that selects the successor or the region that runs.
     pub(super) decided: FxHashSet<Op>,
-    /// The ops that identify a program of HEIR's: modules that name a scheme, and ops that only
-    /// HEIR has.
+    /// The ops that identify a HEIR program: modules that name a scheme, and ops of HEIR's
+    /// dialects.
     pub(super) heir: FxHashSet<Op>,
     /// Ops with a name that may be misspelled.
     pub(super) misspelled: FxHashSet<Op>,
-    /// True for names of ops (or, with true, of attributes) that may be misspelled.
+    /// Cache: true for each name that may be misspelled. The key is true for names of attributes,
+    /// false for names of ops.
     is_misspelled: FxHashMap<(Name, bool), bool>,
     /// The offsets of [`MARK`] in the text, in order.
     pub(super) marks: Vec<usize>,
 }
 
 impl Index {
-    /// The index of a whole program.
+    /// Creates the index of a program.
     pub(crate) fn new(program: &Program) -> Self {
         let mut it = Self { marks: marks_in(program.source()), ..Self::default() };
         it.add_all(program.ir(), program.ir().root());
         it
     }
 
-    /// Returns true for a program of HEIR's.
+    /// Returns true for a HEIR program.
     pub(crate) fn is_of_heir(&self) -> bool {
         !self.heir.is_empty()
     }
 
-    /// Returns the facts about ciphertexts; `None` if the program is not one of HEIR's.
+    /// Returns the facts about ciphertexts; `None` if it is not a HEIR program.
     pub(crate) fn heir_of<'a>(&self, program: &'a Program) -> Option<&'a Heir> {
         if self.is_of_heir() { program.heir() } else { None }
     }
 
-    /// Like [`Self::heir_of`], with the IR and the sites that checks report.
+    /// Like [`Self::heir_of`], with the IR and the positions that checks report.
     pub(super) fn sites_of<'a>(
         &self,
         program: &'a Program,
@@ -184,12 +185,12 @@ impl Index {
 /// Returns the offsets of [`MARK`] in a text, in order. *Cost.* Linear, without a copy of the text.
 fn marks_in(source: &Source) -> Vec<usize> {
     let mut marks = Vec::new();
-    // The part of the text that is being searched, and its offset.
+    // The text that is being searched, and its offset.
     let (mut near, mut start) = (String::new(), 0);
     for chunk in source.text().chunks() {
         near.push_str(chunk);
         marks.extend(memmem::find_iter(near.as_bytes(), MARK).map(|it| start + it));
-        // A mark may go on in the next chunk.
+        // A mark may continue in the next chunk.
         let mut rest = near.len().saturating_sub(MARK.len() - 1);
         while !near.is_char_boundary(rest) {
             rest += 1;

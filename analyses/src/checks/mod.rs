@@ -1,8 +1,8 @@
-//! Checks: diagnostics beyond the grammar, one file per code. Each file begins with its code and
-//! title, its documentation and an example; `Check::docs` is made from those comments.
+//! Checks: diagnostics beyond the grammar, one file per code. The header of each file is its
+//! documentation: code and title, a description and examples. `Check::docs` returns it.
 
-/// Expands to the comment that opens a file, cut out at compile time, so that the rest of the file
-/// does not get into the binary.
+/// Expands to the header of a file. It is cut out at compile time, so that the binary does not
+/// contain the rest of the file.
 macro_rules! header {
     ($file:literal) => {{
         const TEXT: &str = include_str!($file);
@@ -30,48 +30,48 @@ use std::ops::Range;
 use crate::program::Program;
 use crate::report::diagnostic::{Category, Diagnostic, Fix, Repair, Severity, Tag};
 
-/// A check: its name, and the code that finds its diagnostics.
+/// A check: its code, and the function that computes its diagnostics.
 #[derive(Debug)]
 pub struct Check {
     /// The code of its diagnostics, in kebab case.
     pub code: &'static str,
-    /// The family of its diagnostics.
+    /// The category of its diagnostics.
     pub category: Category,
-    /// True if they are reported by default.
+    /// True if its diagnostics are reported by default.
     pub is_on: bool,
-    /// Their severity by default.
+    /// The default severity of its diagnostics.
     pub severity: Severity,
-    /// The repair that they need, unless they have fixes.
+    /// The kind of repair that its diagnostics need if they have no fixes.
     repair: Repair,
-    /// The way in which an editor shows them.
+    /// The tag of its diagnostics, which decides how editors show them.
     pub tag: Option<Tag>,
-    /// The comment that opens its file: the documentation.
+    /// The header of its file: the documentation.
     header: &'static str,
     run: Run,
-    /// Like `run`, but without explanations; present if these are nearly all of the work.
+    /// Like `run`, but without explanations; present if these are most of the work.
     in_brief: Option<Run>,
-    /// Makes the fix of each of its diagnostics.
+    /// Computes the fixes of its diagnostics.
     pub(crate) fix: Option<Fixing>,
 }
 
-/// Adds the diagnostics of a check.
+/// A function that adds the diagnostics of a check.
 type Run = fn(&Program, &Index, &mut Vec<Diagnostic>);
 
-/// The detail of diagnostics.
+/// The level of detail of diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// The problem and its reason.
     Full,
-    /// Only the problem, where explanations cost the most.
+    /// Only the problem, for checks with expensive explanations.
     Brief,
 }
 
-/// The way in which a check makes the fixes of its diagnostics.
+/// The function that computes the fixes of a check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fixing {
-    /// The fix of one diagnostic.
+    /// Computes the fix of one diagnostic.
     Each(fn(&Program, &Diagnostic) -> Option<Fix>),
-    /// The fixes of all requested diagnostics, in their order; they share look-ups.
+    /// Computes the fixes of all requested diagnostics, in the same order, with shared look-ups.
     Together(fn(&Program, &[&Diagnostic]) -> Vec<Option<Fix>>),
 }
 
@@ -134,13 +134,13 @@ pub(crate) fn run(
     out
 }
 
-/// The check of a code.
+/// Returns the check with a code.
 pub(crate) fn find(code: &str) -> Option<&'static Check> {
     ALL.iter().find(|it| it.code == code)
 }
 
 impl Check {
-    /// The default of a check: on, reports errors of noise and has no fix.
+    /// The defaults of a check that reports errors of noise: on, without a fix.
     const ERROR: Check = Check {
         code: "",
         category: Category::Noise,
@@ -154,10 +154,10 @@ impl Check {
         fix: None,
     };
 
-    /// The same with warnings.
+    /// The defaults of a check that reports warnings of noise.
     const WARNING: Check = Check { severity: Severity::Warning, ..Check::ERROR };
 
-    /// The same with hints at possible improvements.
+    /// The defaults of a check that reports hints at possible improvements.
     const HINT: Check =
         Check { category: Category::Lint, severity: Severity::Hint, ..Check::ERROR };
 
@@ -178,7 +178,7 @@ impl Check {
         out.trim_matches('\n').to_owned() + "\n"
     }
 
-    /// Creates one of its diagnostics.
+    /// Creates a diagnostic of this check.
     pub(crate) fn at(&self, range: Range<usize>, message: String) -> Diagnostic {
         Diagnostic {
             code: self.code,
@@ -195,7 +195,7 @@ impl Check {
     }
 }
 
-/// Length in bytes of the `//!` lines that open a text.
+/// Returns the length in bytes of the `//!` lines at the start of a text.
 const fn header_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut start = 0;

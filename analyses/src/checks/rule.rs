@@ -1,8 +1,8 @@
-//! Rules: every code that a diagnostic may have, with its documentation.
+//! Rules: all codes of diagnostics, with their documentation.
 //!
-//! There are two kinds: the checks of this crate ([`crate::checks`]) and the codes of reading and
-//! verifying ([`Code`]). `noisy-check explain`, the rules of SARIF, the links of diagnostics in an
-//! editor and `docs/diagnostics.md` are made from these rules.
+//! There are two kinds: the checks of this crate ([`crate::checks`]) and the codes of the parser
+//! and the verifier ([`Code`]). These rules are the source of `noisy-check explain`, the rules in
+//! SARIF, the links of diagnostics in editors, and `docs/diagnostics.md`.
 
 use std::borrow::Cow;
 
@@ -14,18 +14,18 @@ use crate::report::diagnostic::{Category, Severity};
 #[derive(Clone, Copy, Debug)]
 pub enum Rule {
     Check(&'static Check),
-    /// An error of reading or verifying.
+    /// An error of the parser or the verifier.
     Problem(Code),
 }
 
 impl Rule {
-    /// All rules, in the order of the book.
+    /// All rules, in the order of `docs/diagnostics.md`.
     pub fn all() -> impl Iterator<Item = Rule> {
         let checks = checks::ALL.iter().map(Rule::Check);
         checks.chain(Code::ALL.iter().copied().map(Rule::Problem))
     }
 
-    /// The rule of a code.
+    /// Returns the rule with a code.
     pub fn find(code: &str) -> Option<Rule> {
         Rule::all().find(|it| it.code() == code)
     }
@@ -38,7 +38,7 @@ impl Rule {
         }
     }
 
-    /// The family of its diagnostics.
+    /// The category of its diagnostics.
     pub fn category(self) -> Category {
         match self {
             Rule::Check(it) => it.category,
@@ -46,7 +46,7 @@ impl Rule {
         }
     }
 
-    /// Returns true if they are reported by default.
+    /// Returns true if its diagnostics are reported by default.
     pub fn is_on(self) -> bool {
         match self {
             Rule::Check(it) => it.is_on,
@@ -54,7 +54,7 @@ impl Rule {
         }
     }
 
-    /// Their severity by default.
+    /// The default severity of its diagnostics.
     pub fn severity(self) -> Severity {
         match self {
             Rule::Check(it) => it.severity,
@@ -62,7 +62,7 @@ impl Rule {
         }
     }
 
-    /// A few words: `noise over the budget`.
+    /// A short description, for example `noise over the budget`.
     pub fn title(self) -> &'static str {
         match self {
             Rule::Check(it) => it.title(),
@@ -78,7 +78,7 @@ impl Rule {
         }
     }
 
-    /// A page about it in Markdown.
+    /// Returns the page of the rule in Markdown.
     pub fn page(self) -> String {
         let (severity, category) = (self.severity().name(), self.category().name());
         let docs = self.docs();
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use crate::Document;
 
-    /// All rules in Markdown: `docs/diagnostics.md`.
+    /// Returns all rules in Markdown: the text of `docs/diagnostics.md`.
     fn book() -> String {
         let mut out = "# Diagnostics\n\n\
                        This page lists all codes: first those of the noise analysis and the lints, then those of parsing and verifying. The first example of each code is \

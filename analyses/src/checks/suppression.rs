@@ -41,12 +41,12 @@ pub(super) const CHECK: Check = Check {
     code: "unused-suppression",
     category: Category::Lint,
     header: header!("suppression.rs"),
-    // It does not run with the others: `apply` reports after all of them.
+    // Its `run` does nothing: `apply` reports after all other checks.
     fix: Some(Fixing::Each(fix)),
     ..Check::WARNING
 };
 
-/// The code that is meant by one that does not exist.
+/// Returns the existing code that an unknown code most likely misspells.
 fn near_code(written: &str) -> Option<&'static str> {
     match nearest(written, ALL.iter().map(|it| it.code))[..] {
         [one] => Some(one),
@@ -54,8 +54,8 @@ fn near_code(written: &str) -> Option<&'static str> {
     }
 }
 
-/// Corrects a misspelled code. Removes a code that is not reported from its comment, and the
-/// comment if it is the only one.
+/// Corrects a misspelled code, or removes a code that suppresses nothing. If it is the only code of
+/// the comment, removes the comment.
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let text = program.source().text();
     let code = diagnostic.range.clone();
@@ -66,7 +66,7 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
         let title = format!("Replace by {near}");
         return Some(Fix { title, applicability: Applicability::Safe, edits });
     }
-    // Only the text beside the code is read: a comment may have any number of them.
+    // Reads only the text next to the code: a comment may contain any number of codes.
     let is_blank = |it: &usize| matches!(text.byte(*it), b' ' | b'\t');
     let before = (0..code.start).rev().find(|it| !is_blank(it))?;
     let after = (code.end..text.len_bytes()).find(|it| !is_blank(it))?;
@@ -92,23 +92,25 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     Some(Fix { title, applicability: Applicability::Safe, edits })
 }
 
-/// Returns true if a comment can suppress diagnostics of a code: all but errors of syntax, names,
-/// types and structure, and diagnostics about such comments.
+/// Returns true if a comment can suppress diagnostics of a code: true for all checks except that of
+/// unused suppressions, false for errors of syntax, names, types and structure.
 pub fn can_be_allowed(code: &str) -> bool {
     code != CHECK.code && find(code).is_some()
 }
 
-/// The edits that suppress some diagnostics by comments, in textual order: in a comment of their
-/// line that suppresses others already, after their line, or, if that has another comment, before
-/// their op. Diagnostics that cannot be suppressed are skipped.
+/// Returns the edits that suppress diagnostics by comments, in textual order. A code is added to
+/// the suppression comment of the line. If the line has no comment, a new one is appended to the
+/// line; if it has another comment, a new one is inserted before the op. Diagnostics that cannot be
+/// suppressed are skipped.
 pub fn allow<'a>(
     program: &Program,
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
 ) -> Vec<TextEdit> {
     let text = program.source().text();
-    // By the offset of a comment: the text around the codes, and the codes.
+    // For each offset of an insertion: the text around the codes, and the codes.
     let mut places: BTreeMap<usize, ([String; 2], Vec<&str>)> = BTreeMap::new();
-    // By line: the start of its comment, with the first suppressed code, and the end of the line.
+    // For each line: the offset of the first code in its comment, and the end of the line. The
+    // outer option is `None` without a comment, the inner one if the comment suppresses nothing.
     let mut lines: FxHashMap<usize, (Option<Option<usize>>, usize)> = FxHashMap::default();
     for it in diagnostics {
         if !can_be_allowed(it.code) {
@@ -149,33 +151,35 @@ pub fn allow<'a>(
     places.into_iter().map(edit).collect()
 }
 
-/// One code of one comment.
+/// A code in a suppression comment.
 #[derive(Debug)]
 struct SuppressedCode {
     code: String,
-    /// The code, in bytes of the text.
+    /// The range of the code in the text, in bytes.
     range: Range<usize>,
-    /// The line it is about; `None` if there is no op.
+    /// The line whose diagnostics it suppresses; `None` if no op follows the comment.
     line: Option<usize>,
     used: Cell<bool>,
 }
 
-/// The comments of a program.
+/// The suppression comments of a program.
 #[derive(Debug, Default)]
 pub(super) struct Suppressions {
     entries: Vec<SuppressedCode>,
-    /// The entries that are about each line.
+    /// The indices of the entries that suppress diagnostics on each line.
     by_line: FxHashMap<usize, Vec<usize>>,
 }
 
 impl Suppressions {
-    /// Reads them: their lines, and those between them and their ops; no others.
+    /// Reads the suppression comments of a program. *Cost.* Linear in their lines and the lines
+    /// between them and their ops.
     pub(super) fn of(program: &Program, index: &Index) -> Self {
         let mut out = Self::default();
         let text = program.source().text();
         let mut numbers: Vec<usize> = index.marks.iter().map(|&it| text.byte_to_line(it)).collect();
         numbers.dedup();
-        // From below, so that of several comments above an op each looks to the next one only.
+        // In reverse order: of several comments before an op, each needs only the result of the
+        // next one.
         let mut below = None;
         for number in numbers.into_iter().rev() {
             let (start, line) = (text.line_to_byte(number), text.line(number).to_string());
@@ -210,8 +214,7 @@ impl Suppressions {
         self.entries.is_empty()
     }
 
-    /// Returns true if a code is suppressed for a range: in its line, or in the first line of its
-    /// op.
+    /// Returns true if a code is suppressed on the line of a range, or on the first line of its op.
     pub(super) fn has(&self, program: &Program, code: &str, range: &Range<usize>) -> bool {
         if self.entries.is_empty() {
             return false;
@@ -231,7 +234,7 @@ impl Suppressions {
     }
 }
 
-/// Removes suppressed diagnostics, and reports comments that suppress nothing, except for checks
+/// Removes suppressed diagnostics, and reports codes that suppress nothing, except codes of checks
 /// that did not run.
 pub(super) fn apply(
     program: &Program,
@@ -278,7 +281,7 @@ pub(super) fn apply(
     }
 }
 
-/// The start of a comment in a line.
+/// Returns the start of the comment in a line.
 fn comment(line: &str) -> Option<usize> {
     let mut in_string = false;
     let mut bytes = line.bytes().enumerate();
@@ -295,7 +298,8 @@ fn comment(line: &str) -> Option<usize> {
     None
 }
 
-/// The codes in a comment that starts with `// noisy: allow(`, with their places in it.
+/// Returns the codes in a comment that starts with `// noisy: allow(`, with their ranges in the
+/// comment.
 fn codes(comment: &str) -> Vec<(Range<usize>, String)> {
     let inside = comment.trim_start_matches('/').trim_start();
     let Some(list) = inside.strip_prefix(MARK).and_then(|it| it.split_once(')')) else {
@@ -314,8 +318,8 @@ fn codes(comment: &str) -> Vec<(Range<usize>, String)> {
     out
 }
 
-/// The line of the op after a comment. Lines of comments may be between; the answer is known for
-/// the line that `below` begins with.
+/// Returns the line of the op after a comment, across further lines of comments. `below` is the
+/// next comment with its own target, which is reused.
 fn next_op(program: &Program, from: usize, below: Option<(usize, Option<usize>)>) -> Option<usize> {
     let text = program.source().text();
     for number in from..text.len_lines() {

@@ -1,4 +1,4 @@
-//! Diagnostics of documents; after edits they are those of the text read anew.
+//! Diagnostics of documents; after edits they equal those of a new document.
 
 use super::*;
 
@@ -152,14 +152,14 @@ fn shared_outputs_have_what_was_there_and_what_is_inserted() {
         out
     };
     let mut document = Document::with_model(text, model.clone());
-    // Each run starts from the text before the first.
+    // Each edit is applied to the result of the previous ones.
     let all = ["%0#0=[0, 13]", "%0#1=[0, 20]", "%1=[0, 12]", "%2=[0, 13]"];
     assert_eq!(noises(&document), all);
     let mut changed = text.to_owned();
     for (from, to) in [
         ("noisy.add", "noisy.mul"),
         ("slice %2 into %o", "slice %2 into %p"),
-        // Something else than an insertion: nothing is known.
+        // Another op than an insertion: the noise is unknown.
         ("      tensor.parallel_insert_slice %1", "      other.insert %1"),
         ("      other.insert %1", "      tensor.parallel_insert_slice %1"),
         ("%o = %t", "%o = %u"),

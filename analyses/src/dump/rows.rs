@@ -1,9 +1,10 @@
-//! Facts as rows of plain data, for other tools: one for each named value and each model with a
-//! fact on it.
+//! Facts as rows of plain data, for other tools: one row for each named value and each analysis
+//! with a fact about it.
 //!
-//! Unreachable values have no rows. A row is an object of JSON: `row` and `column` (from 1, in
-//! characters) of the name at its definition, `value` as in uses, `function` without `@`, `model`,
-//! and the fact. Integers beyond 2^53, which not every reader of JSON keeps, are strings.
+//! Unreachable values have no rows. A row is a JSON object: `row` and `column` (from 1, in
+//! characters) of the name at its definition, `value` as in uses, `function` without `@`, `model`
+//! (the analysis), and the fact. Integers beyond 2^53 are strings, because some JSON readers round
+//! them.
 
 use noisy_syntax::{Ir, Region, Value};
 use serde::ser::SerializeMap;
@@ -16,55 +17,55 @@ use crate::{Document, Noise};
 use noisy_heir::{Ciphertext, HeirNoise};
 use noisy_integers::constant::Constant;
 
-/// The fact of a value under one model.
+/// The fact of an analysis about a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The line of the definition, from 1.
     pub row: usize,
     /// The column of the definition, from 1, in characters.
     pub column: usize,
-    /// The value as its uses write it: `%3`, `%a#1`.
+    /// The name of the value as in its uses: `%3`, `%a#1`.
     pub value: String,
-    /// The function around, without `@`.
+    /// The name of the enclosing function, without `@`.
     pub function: Option<String>,
     pub model: &'static str,
     pub fact: Fact,
 }
 
-/// A fact of a model.
+/// A fact about a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
-    /// An integer between these bounds, both included; without `hi` there is no upper bound.
+    /// An integer between two bounds, both included.
     Between {
-        /// The least.
+        /// The lower bound.
         lo: i128,
-        /// The greatest.
+        /// The upper bound, if there is one.
         hi: Option<i128>,
     },
-    /// HEIR's default for an unknown level.
+    /// The number that HEIR writes by default if a level or dimension is unknown.
     Written(u32),
-    /// A number of bits of noise and how many there are.
+    /// An upper bound of noise in bits, and the budget.
     Bits {
-        /// At most; `None` if there is no bound.
+        /// The upper bound; `None` if the noise is unbounded.
         hi: Option<f64>,
-        /// The most that is legal, if it is known.
+        /// The largest legal noise, if it is known.
         budget: Option<f64>,
     },
-    /// A real number between these bounds.
+    /// A real number between two bounds, both included.
     Reals {
-        /// The least.
+        /// The lower bound.
         lo: f64,
-        /// The greatest.
+        /// The upper bound.
         hi: f64,
     },
-    /// One constant, as text.
+    /// A constant, as text.
     Constant(String),
     Unknown,
-    /// HEIR may write several numbers, by the order in which it visits ops.
+    /// A number that depends on the order in which HEIR visits ops.
     Unchecked,
 }
 
-/// The greatest number up to which every reader of JSON keeps integers exact.
+/// The largest integer that all JSON readers keep exactly.
 const EXACT: i128 = 1 << 53;
 
 struct Number(i128);
@@ -120,7 +121,7 @@ impl Serialize for Row {
     }
 }
 
-/// Gives every row to `give`, in the order of the text.
+/// Passes every row to `give`, in textual order.
 pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
     let (ir, integers) = (document.ir(), document.integers());
     let heir = document.heir();
@@ -233,7 +234,8 @@ fn is_function(ir: &Ir, op: noisy_syntax::Op) -> bool {
     ir.op(op).kind == noisy_syntax::OpKind::FuncFunc
 }
 
-/// Line and column of a value's name where it is defined, from 1; `None` for one without a name.
+/// Returns line and column, from 1, of the name of a value at its definition; `None` for a value
+/// without a name.
 fn position(document: &Document, value: Value) -> Option<(usize, usize)> {
     let ir = document.ir();
     let data = ir.value(value);
@@ -290,7 +292,7 @@ mod tests {
         assert!(has(r#""value":"%o","function":"f","model":"noise","unknown":true}"#));
     }
 
-    /// The rows of a model, as `value hi`.
+    /// Returns the rows of an analysis, as `value hi`.
     fn of_model(text: &str, model: &str) -> Vec<String> {
         let mut out = Vec::new();
         rows(&Document::new(text), &mut |row| {
@@ -369,7 +371,7 @@ func.func private @g(%a: i5, %b: i5) -> i5 {
         assert_eq!(of_model(text, "secret"), expected);
     }
 
-    /// A module sees its own symbols alone.
+    /// Symbols are resolved only in the module of the call.
     #[test]
     fn a_call_does_not_reach_out_of_its_module() {
         let text = "func.func private @f(%x: !noisy.i32) -> !noisy.i32 {

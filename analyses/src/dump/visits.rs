@@ -1,9 +1,9 @@
-//! The visits of the solver from scratch, analysis after analysis: as text, and as a recording that
-//! can be stepped through.
+//! The visits of the solver when it solves each analysis from scratch: as text, and as a recording
+//! for a page with steps.
 //!
-//! *Law.* The facts and live blocks after the last step of an analysis are its final ones. *Cost.*
-//! The text costs as much as it reads and prints. A recording compares all facts at each visit, and
-//! ends where that is too much.
+//! *Law.* The facts and live blocks after the last step of an analysis are its final facts and live
+//! blocks. *Cost.* The text is linear in the number of printed facts. A recording compares all
+//! facts at each visit, and ends after [`MAX_COMPARED`] comparisons.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -19,10 +19,11 @@ use noisy_dataflow::lattice::Lattice;
 use noisy_dataflow::sparse::{Input, Sparse, Visit, VisitPart, VisitRecorder};
 use noisy_integers::Integers;
 
-/// Comparisons of facts after which nothing more is recorded.
+/// Maximum number of compared facts. Later visits are not recorded.
 const MAX_COMPARED: usize = 500_000_000;
 
-/// Every visit: the op, the facts of its operands, those of its results before and after.
+/// Prints every visit: the op, the facts of its operands, and the facts of its results before and
+/// after.
 pub fn trace(ir: &Ir, model: Arc<NoiseModel>) -> String {
     let (constants, ranges) = Integers::visited_by(ir, VisitText::default(), VisitText::default());
     let noise = visits_of_noise(ir, model, VisitText::default());
@@ -30,7 +31,7 @@ pub fn trace(ir: &Ir, model: Arc<NoiseModel>) -> String {
     all.map(|(name, it)| format!("// {name}\n{}", it.out)).concat()
 }
 
-/// Every visit, with the facts and blocks that it changed, over the lines of the text.
+/// Records every visit with the facts and blocks that it changed.
 pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
     let mut out = Recording::default();
     let text = source.text().to_string();
@@ -50,14 +51,14 @@ pub fn recording(source: &Source, model: Arc<NoiseModel>) -> Recording {
     out
 }
 
-/// Solves the analysis of noise and its base from scratch, with a visitor.
+/// Solves the integers and then the noise from scratch. `visitor` records the visits of the noise.
 fn visits_of_noise<V: VisitRecorder<Noise>>(ir: &Ir, model: Arc<NoiseModel>, visitor: V) -> V {
     let integers = Integers::new(ir);
     let input = Input { ir, base: &integers };
     Sparse::<_, Findings>::recorded_by(&input, NoiseAnalysis::new(model), visitor)
 }
 
-/// Visits as text.
+/// Records visits as text.
 #[derive(Debug, Default)]
 struct VisitText {
     out: String,
@@ -106,10 +107,10 @@ impl<F: fmt::Display> VisitRecorder<F> for VisitText {
     }
 }
 
-/// The change by a visit.
+/// The changes of a visit, or between two visits.
 #[derive(Debug, Default)]
 struct VisitChanges {
-    /// `None` for changes between visits.
+    /// `None` for changes between two visits.
     visit: Option<(Op, VisitPart)>,
     is_live: bool,
     round: Option<(Op, u64)>,
@@ -119,7 +120,7 @@ struct VisitChanges {
     blocks: Vec<(Block, bool)>,
 }
 
-/// Visits as steps.
+/// Records visits as steps.
 #[derive(Debug)]
 struct VisitSteps<F> {
     facts: Vec<F>,
@@ -138,7 +139,7 @@ impl<F> Default for VisitSteps<F> {
 }
 
 impl<F: Lattice + fmt::Display> VisitSteps<F> {
-    /// The change since the last time.
+    /// Returns the changes since the last call.
     fn difference(&mut self, facts: &[F], live: &[bool]) -> VisitChanges {
         self.n_compared += facts.len() + live.len();
         self.facts.resize(facts.len(), F::bottom());
@@ -214,7 +215,7 @@ impl<F: Lattice + fmt::Debug + fmt::Display + Send + Sync + 'static> VisitRecord
     }
 }
 
-/// The steps of an analysis over the lines of a text.
+/// Writes the steps of an analysis into a recording.
 struct Pages<'a> {
     source: &'a Source,
     group: Text,
@@ -236,7 +237,7 @@ impl Pages<'_> {
         }
     }
 
-    /// Blocks before those in them.
+    /// Adds the blocks of a region; a block precedes its nested blocks.
     fn note_blocks(&mut self, region: Region, out: &mut Recording) {
         let ir = self.source.ir();
         for block in ir.blocks(region) {
@@ -266,7 +267,7 @@ impl Pages<'_> {
         self.source.text().byte_to_line(at)
     }
 
-    /// `arith.addi %0`, `func.func @f`
+    /// Returns a short text of an op: `arith.addi %0`, `func.func @f`.
     fn op_text(&self, op: Op) -> String {
         let ir = self.source.ir();
         let mut out = ir.op_name(op).to_owned();
@@ -324,7 +325,8 @@ impl Pages<'_> {
         Step { group: self.group, what, place, line, facts, reads, blocks, ..Step::default() }
     }
 
-    /// A value as the recording knows it; `None` if nothing in the text defines it.
+    /// Returns the index of a value in the recording; `None` if the value is not defined in the
+    /// text.
     fn value(&mut self, value: Value, out: &mut Recording) -> Option<usize> {
         if let Some(&known) = self.values.get(&value) {
             return Some(known);
@@ -347,7 +349,7 @@ mod tests {
     use super::*;
     use crate::Document;
 
-    /// The last fact of each value by an analysis, by name.
+    /// Returns the name and the last recorded fact of each value in an analysis.
     fn last_facts(text: &str, group: &str) -> Vec<(String, String)> {
         let recording = recording(&Source::new(text), NoiseModel::tutorial().into());
         let mut out: Vec<(String, String)> = Vec::new();

@@ -11,13 +11,13 @@ use crate::program::Program;
 pub enum Assumption {
     /// A contract on the argument.
     Contract(Contract),
-    /// The function may be called from outside, so the argument is assumed to be fresh. The noise
-    /// that the calls in the document pass is joined to that.
+    /// The function may be called from outside, so the argument is assumed to be fresh. This
+    /// assumption is joined with the noise that calls in the document pass.
     Fresh {
         /// The calls in the document, in textual order.
         calls: Vec<Op>,
     },
-    /// The function is private, and these calls pass the noise.
+    /// The function is private, and the argument has the noise that its calls pass.
     Passed {
         /// The calls, in textual order.
         calls: Vec<Op>,
@@ -27,7 +27,7 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// Describes the reason for hovers: `assumed fresh (12): public function`.
+    /// Returns the text for hovers: `assumed fresh (12): public function`.
     pub fn text(&self, fresh: Bits) -> String {
         let callers = |n: usize| if n == 1 { "1 call".to_owned() } else { format!("{n} calls") };
         match self {

@@ -1,10 +1,11 @@
-//! The derivation of a number: the chain of ops from which the noise of a value comes, as data.
+//! Derivations: the chain of ops from which the noise of a value comes, as data.
 //!
-//! The walk goes from the value backward, at each step to the noisiest operand (an unknown one is
-//! noisiest; of equal ones the first counts). It ends at a source: a fresh value, a reset, an
-//! argument, or something unknown. Few ops that add noise fit between a source and the budget, so
-//! chains are short; those that add none (block arguments, results of regions) may be many, and the
-//! walk ends after [`MAX_STEPS`].
+//! The walk starts at the value and goes backward, at each step to the noisiest operand. Unknown
+//! noise counts as the largest, and the first of equal operands is chosen. The walk ends at a
+//! source: a fresh value, a reset, an argument, or an op with unknown noise. Most chains are short,
+//! because only few ops can add noise before the budget is exceeded. But a chain may have many
+//! values without growth (block arguments, results of regions), so the walk ends after
+//! [`MAX_STEPS`].
 
 use std::collections::hash_map::Entry;
 use std::ops::Range;
@@ -24,22 +25,23 @@ use super::words::short_name;
 /// Maximum number of steps of a derivation.
 pub const MAX_STEPS: usize = 64;
 
-/// Noise without a bound that is only passed on.
+/// Rule of a value that is passed on with unbounded noise.
 const UNBOUNDED: &str = "unbounded";
-/// Noise without a bound where a loop or an op adds to it.
+/// Rule of a value with unbounded noise to which a loop or an op adds.
 const GROWS: &str = "grows with each iteration: unbounded";
-/// Replaces both if sums, and no loop, made the noise too large to count.
+/// Replaces both if the noise saturates because of sums and not because of a loop.
 const TOO_LARGE: &str = "over 2^32 bits";
-/// Unknown noise that comes from an operand.
+/// Rule of a value with an operand of unknown noise.
 const UNKNOWN_OPERAND: &str = "unknown: the noise of an operand is unknown";
 
-/// One step of a derivation: a value and the rule that gave it its noise.
+/// A step of a derivation: a value and the rule from which its noise follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub value: Value,
-    /// The op that defines it, or the label or the op whose header does.
+    /// The op that defines the value; for a block argument, the label or the parent op.
     pub op: Option<Op>,
-    /// The core of the op that computes it, or the name of an argument, in bytes of the text.
+    /// The core of the op that computes the value, or the name of an argument, in bytes of the
+    /// text.
     pub range: Range<usize>,
     pub noise: Noise,
     /// The rule with its numbers, in bits: `12 + 12 = 24`, `max(24, 12) + 1 = 25`, `freshly
@@ -47,19 +49,19 @@ pub struct Step {
     pub rule: String,
 }
 
-/// The derivation of the noise of a value, from a source to the value, following the noisier
-/// operand.
+/// The derivation of the noise of a value, from a source to the value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Derivation {
-    /// The steps, the value's own last. Empty for a value without noise.
+    /// The steps, ending at the value itself. Empty for a value without noise.
     pub steps: Vec<Step>,
-    /// True if the chain is longer than [`MAX_STEPS`]; its first steps are then left out.
+    /// True if the chain is longer than [`MAX_STEPS`] and the steps nearest to its source are
+    /// omitted.
     pub shortened: bool,
 }
 
 impl Derivation {
-    /// Returns at most `n` steps, a third from the source and the rest from the end, with the index
-    /// and the number of the steps left out.
+    /// Returns at most `n` steps: a third from the start, the others from the end. If steps are
+    /// omitted, also returns their index and number.
     pub fn brief(&self, n: usize) -> (Vec<&Step>, Option<(usize, usize)>) {
         let len = self.steps.len();
         if len <= n || n < 2 {
@@ -72,7 +74,7 @@ impl Derivation {
     }
 }
 
-/// Derives the noise of a value; `known` caches the answers of [`saturates`].
+/// Derives the noise of a value; `known` caches the results of [`saturates`].
 pub fn derivation(program: &Program, value: Value, known: &mut Saturation) -> Derivation {
     let ir = program.ir();
     let mut out = Derivation::default();
@@ -111,12 +113,13 @@ pub fn derivation(program: &Program, value: Value, known: &mut Saturation) -> De
     out
 }
 
-/// Values whose noise is `Bits::MAX`; true if it became so large without a loop.
+/// Cache of [`saturates`]: values whose noise is `Bits::MAX`, with true if it became so large
+/// without a loop.
 pub type Saturation = FxHashMap<Value, bool>;
 
-/// Returns true if the noise of a value is `Bits::MAX` because sums became too large: then the walk
-/// to the noisiest operands reaches one with less noise. If instead a loop adds noise in each
-/// iteration, the walk ends in a cycle. The answers for all values on the way are cached.
+/// Returns true if the noise of a value is `Bits::MAX` because sums saturate: the walk to the
+/// noisiest operands then reaches a value with less noise. If instead a loop adds noise in each
+/// iteration, the walk ends in a cycle. The result is cached for all values of the walk.
 pub fn saturates(program: &Program, value: Value, known: &mut Saturation) -> bool {
     let mut way = Vec::new();
     let mut at = value;
@@ -125,7 +128,7 @@ pub fn saturates(program: &Program, value: Value, known: &mut Saturation) -> boo
         if noise.hi() != Some(Bits::MAX) {
             break !way.is_empty();
         }
-        // A value that the walk meets again is in a loop; its entry is still `false`.
+        // A value that the walk reaches again is in a loop; its entry is still `false`.
         match known.entry(at) {
             Entry::Occupied(it) => break *it.get(),
             Entry::Vacant(it) => it.insert(false),
@@ -140,7 +143,8 @@ pub fn saturates(program: &Program, value: Value, known: &mut Saturation) -> boo
     answer
 }
 
-/// Returns the rule that gives a value its noise, with numbers, and the noisiest operand.
+/// Returns the rule from which the noise of a value follows, with numbers, and the noisiest
+/// operand.
 fn explain(program: &Program, value: Value, noise: Noise) -> (String, Option<Value>) {
     let ir = program.ir();
     let feeders = flow::feeders(ir, value);
@@ -169,7 +173,7 @@ fn explain(program: &Program, value: Value, noise: Noise) -> (String, Option<Val
     }
 }
 
-/// Explains the noise of an argument of a function, with the operand of a call that passes it.
+/// Returns the rule of a function argument, and the operand of a call that passes its noise.
 fn explain_argument(
     program: &Program,
     function: Op,
@@ -200,7 +204,7 @@ fn explain_argument(
     }
 }
 
-/// The rule of a call whose callee is analyzed, and its noisiest operand.
+/// Returns the rule of a call with an analyzed callee, and its noisiest operand.
 fn explain_call(program: &Program, call: Op, noise: Noise) -> Option<(String, Option<Value>)> {
     let ir = program.ir();
     let function = flow::callee(ir, call)?;
@@ -289,8 +293,8 @@ fn numbers(noises: &[Noise]) -> Vec<String> {
     noises.iter().map(|it| it.hi().map_or("?".to_owned(), |hi| hi.to_string())).collect()
 }
 
-/// Returns the rule of a value that is one of several incoming values: an argument of a block, or a
-/// result of an op with regions.
+/// Returns the rule of a value that joins several incoming values: a block argument, or a result of
+/// an op with regions.
 fn join_text(ir: &Ir, value: Value, noises: &[Noise], noise: Noise) -> String {
     let Some(hi) = noise.hi() else { return UNKNOWN_OPERAND.to_owned() };
     let (is_carried, how) = match ir.value(value).def {
@@ -312,7 +316,8 @@ fn join_text(ir: &Ir, value: Value, noises: &[Noise], noise: Noise) -> String {
     }
 }
 
-/// Returns the index of the noisiest; unknown is noisiest, and of equal ones the first counts.
+/// Returns the index of the largest noise. Unknown counts as the largest; the first of equal ones
+/// is chosen.
 fn noisiest(noises: &[Noise]) -> usize {
     let rank = |noise: &Noise| match *noise {
         Noise::Bottom => 0,

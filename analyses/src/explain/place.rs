@@ -1,10 +1,11 @@
-//! The part of the text that stands for an op or a value.
+//! The range of the text at which an op or a value is reported.
 
 use std::ops::Range;
 
 use noisy_syntax::{Def, Form, Ir, Op, Value};
 
-/// The part of an op that computes: its name and its operands.
+/// Returns the range of the name and the operands of an op, without results, attributes, types and
+/// regions.
 pub(crate) fn core_range(ir: &Ir, op: Op) -> Range<usize> {
     let data = ir.op(op);
     let name = data.name_span;
@@ -15,13 +16,13 @@ pub(crate) fn core_range(ir: &Ir, op: Op) -> Range<usize> {
     let ends = data.operands.iter().map(|it| it.span.end).filter(|&it| it <= limit);
     let mut end = ends.max().unwrap_or(0).max(name.end);
     if data.form == Form::Generic {
-        // `"noisy.add"(%0, %1)`: the parenthesis belongs to it.
+        // Includes the closing parenthesis of `"noisy.add"(%0, %1)`.
         end = (end + u32::from(end > name.end)).min(data.own_len);
     }
     ir.absolute(op, noisy_syntax::Span::new(name.start, end))
 }
 
-/// The range that shows a value: the part of its op that computes it, or the name of an argument.
+/// Returns the range of a value: the core of its defining op, or the name of an argument.
 pub fn value_range(ir: &Ir, value: Value) -> Range<usize> {
     let data = ir.value(value);
     match data.def {

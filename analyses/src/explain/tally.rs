@@ -1,10 +1,10 @@
 //! The run-time cost of a function or a `secret.generic`: depth, levels, operations of the scheme,
-//! keys, time.
+//! keys and time.
 //!
-//! *Law.* Each number is a sum or a maximum over its ops, so it does not depend on their order.
+//! *Law.* Each number is a sum or a maximum over the ops, so it does not depend on their order.
 //! Unknown numbers are marked: a count without executions, incomplete keys and time, an absent
-//! depth or level. Both branches of a choice count. The body of a callee is not counted, and the
-//! time is then incomplete. *Cost.* Constant for each op and each loop around it.
+//! depth or level. Both branches of a condition count. The body of a callee is not counted; the
+//! time is then incomplete. *Cost.* Constant for each op and each enclosing loop.
 
 use std::collections::BTreeSet;
 
@@ -18,10 +18,10 @@ use noisy_integers::Integers;
 /// The number of ops of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// Ops in the text.
+    /// Number of ops in the text.
     pub written: u64,
-    /// Maximum number of executions per execution of the holder; `None` if the text does not state
-    /// the trip count of a loop.
+    /// Maximum number of executions per execution of the holder; `None` if the trip count of an
+    /// enclosing loop is unknown.
     pub executed: Option<u64>,
 }
 
@@ -34,30 +34,31 @@ impl Count {
     }
 }
 
-/// The evaluation keys that a program needs.
+/// The evaluation keys that an execution needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
-    /// True if it needs a relinearization key.
+    /// True if a relinearization key is needed.
     pub relinearization: bool,
-    /// The distances, as written, for which it needs rotation keys.
+    /// The distances for which rotation keys are needed, as in the text.
     pub steps: BTreeSet<i64>,
-    /// True if it needs a key to swap rows.
+    /// True if a key to swap rows is needed.
     pub rows: bool,
-    /// True if it needs further keys, for rotations by distances that are unknown or that HEIR
-    /// decides later.
+    /// True if further keys are needed, for rotations by unknown distances or distances that HEIR
+    /// chooses later.
     pub others: bool,
 }
 
 /// A sum of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// Microseconds.
+    /// The sum in microseconds.
     pub microseconds: u64,
-    /// True if it covers all ops and all their executions.
+    /// True if the sum covers all ops and all their executions.
     pub is_whole: bool,
 }
 
-/// Facts about the ops of a function or a generic, added up one by one.
+/// The accumulated cost of the ops of a function or a generic, to which a caller adds ops and
+/// values.
 #[derive(Clone, Debug)]
 pub struct Tally {
     holder: Op,
@@ -85,7 +86,7 @@ impl Tally {
         }
     }
 
-    /// The op whose regions are added up.
+    /// The op whose regions are counted.
     pub fn holder(&self) -> Op {
         self.holder
     }
@@ -94,7 +95,7 @@ impl Tally {
     pub fn add_value(&mut self, ir: &Ir, heir: &Heir, depth: Depth, value: Value) {
         let level = match heir.ciphertext(value) {
             Ciphertext::Encrypted { level, .. } => Some(level),
-            // It may be a ciphertext of any level.
+            // The value may be a ciphertext of any level.
             Ciphertext::Unknown => None,
             Ciphertext::Plain | Ciphertext::Bottom => return,
         };
@@ -152,7 +153,7 @@ impl Tally {
         }
     }
 
-    /// Number of executions of an op per execution of the holder.
+    /// Returns the number of executions of an op per execution of the holder.
     fn times(&self, ir: &Ir, integers: &Integers, op: Op) -> Option<u64> {
         let mut times = 1_u64;
         let mut at = op;
@@ -181,7 +182,7 @@ impl Tally {
         self.levels
     }
 
-    /// Number of ops of a kind.
+    /// Returns the number of ops of a kind.
     pub fn count(&self, work: Operation) -> Count {
         let at = Operation::ALL.iter().position(|it| *it == work);
         at.map_or(Count::NONE, |it| self.counts[it])
@@ -192,8 +193,8 @@ impl Tally {
         &self.keys
     }
 
-    /// The time by a table of latencies if ops run one after the other. A loop with an unknown trip
-    /// count counts as one iteration.
+    /// Returns the time of a sequential execution according to a table of latencies. A loop with an
+    /// unknown trip count counts as one iteration.
     pub fn cost(&self, table: &Latency) -> Cost {
         let mut out = Cost { microseconds: 0, is_whole: !self.has_others };
         for (work, count) in Operation::ALL.iter().zip(&self.counts) {
@@ -206,7 +207,7 @@ impl Tally {
     }
 }
 
-/// The distance of a rotation, if it is a known constant.
+/// Returns the distance of a rotation, if it is a known constant.
 fn step(ir: &Ir, integers: &Integers, heir: &Heir, op: Op) -> Option<i64> {
     if let Some(attr) = ir.attr(op, "static_shift") {
         return match ir.interner.attr_data(attr) {
@@ -214,7 +215,7 @@ fn step(ir: &Ir, integers: &Integers, heir: &Heir, op: Op) -> Option<i64> {
             _ => None,
         };
     }
-    // The distance is the last operand. Those before it are the ciphertext and, in the dialects of
+    // The distance is the last operand. It follows the ciphertext and, in the dialects of
     // libraries, other parameters.
     let value = ir.op(op).operands.last()?.value?;
     if heir.ciphertext(value) != Ciphertext::Plain || ir.op(op).operands.len() < 2 {

@@ -6,14 +6,15 @@ use crate::facts::noise::model::Bits;
 use crate::program::Program;
 use noisy_integers::constant::is_written;
 
-/// Describes the range of an integer in words, if it is more than its type says and no constant.
+/// Describes the range of an integer in words; `None` for a constant, and for a range that is not
+/// smaller than that of its type.
 pub fn integer_in_words(program: &Program, value: Value) -> Option<String> {
     let is_written = is_written(program.ir(), value);
     (!is_written).then(|| program.integers().range(value).in_words()).flatten()
 }
 
 /// Describes noise over the budget: `%5: noise may reach 48 bits at iteration 3 of the loop, 22
-/// over the 26-bit budget`. `at` is the iteration with a blank in front, or empty.
+/// over the 26-bit budget`. `at` is the iteration with a leading blank, or empty.
 pub(crate) fn excess_in_words(program: &Program, value: Value, noise: Bits, at: &str) -> String {
     let (name, budget) = (program.ir().value_text(value), program.model().budget);
     if noise == Bits::MAX {
@@ -23,7 +24,7 @@ pub(crate) fn excess_in_words(program: &Program, value: Value, noise: Bits, at: 
     format!("{name}: noise may reach {noise} bits{at}, {over} over the {budget}-bit budget")
 }
 
-/// An op's name without its dialect: `reduce_noise`.
+/// Returns the name of an op without its dialect: `reduce_noise`.
 pub(crate) fn short_name(op: &str) -> &str {
     op.rsplit('.').next().unwrap_or_default()
 }

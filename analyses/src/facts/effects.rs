@@ -1,4 +1,5 @@
-//! Effects of ops: the memory that they access, and if they may be erased, moved or speculated.
+//! Effects of ops: their accesses to memory, and predicates for erasing, moving and speculating
+//! them.
 //!
 //! *Law.* An op without a row may have any effect.
 
@@ -11,10 +12,10 @@ use smallvec::SmallVec;
 
 use crate::facts::values::{int_of, is_number, operand, operands};
 
-/// Accesses, each with the buffer it goes to, if that is known.
+/// Accesses, each with its buffer if that is known.
 pub(crate) type Accesses = SmallVec<[(Access, Option<Value>); 2]>;
 
-/// The accesses of an op itself, each with its buffer; `None` if they are unknown. The accesses of
+/// Returns the accesses of an op, each with its buffer; `None` if they are unknown. The accesses of
 /// the ops in its regions are not included.
 pub fn accesses(ir: &Ir, op: Op) -> Option<Accesses> {
     let data = ir.op(op);
@@ -63,8 +64,8 @@ pub(crate) fn only_reads(ir: &Ir, op: Op) -> bool {
         && accesses(ir, op).is_some_and(|it| it.iter().all(|it| it.0 == Access::Read))
 }
 
-/// Returns true if an op could be erased if its results were unused: it only reads, or allocates
-/// buffers that nothing else sees.
+/// Returns true if an op can be erased once its results are unused: the op and its regions only
+/// read or allocate.
 pub fn is_droppable(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     if !data.kind.is_op() || data.kind.has(Traits::TERMINATOR) || data.kind.has(Traits::SYMBOL) {
@@ -76,18 +77,17 @@ pub fn is_droppable(ir: &Ir, op: Op) -> bool {
     })
 }
 
-/// Returns true if an op may be erased and its results are unused.
+/// Returns true if the results of an op are unused and it can be erased.
 pub fn is_trivially_dead(ir: &Ir, op: Op) -> bool {
     ir.op(op).results.iter().all(|&it| ir.value(it).uses.is_empty()) && is_droppable(ir, op)
 }
 
-/// Returns true if an op and its regions may run where they did not: they have no effects and are
-/// always defined.
+/// Returns true if an op and its regions may run speculatively: they are defined for all operands.
 pub fn is_speculatable(ir: &Ir, op: Op) -> bool {
     all_in(ir, op, &mut |it| is_defined(ir, it))
 }
 
-/// Returns true if an op itself is defined for all operands.
+/// Returns true if an op without its regions is defined for all operands.
 fn is_defined(ir: &Ir, op: Op) -> bool {
     let int = |at: usize| operand(ir, op, at).and_then(|it| int_of(ir, it));
     let kind = ir.op(op).kind;
@@ -123,14 +123,14 @@ fn is_defined(ir: &Ir, op: Op) -> bool {
     }
 }
 
-/// Returns true if the operands that choose regions and trip counts are surely numbers: otherwise
-/// the op is undefined.
+/// Returns true if the operands that select regions and trip counts are surely numbers (see
+/// [`is_number`]): with poison the op is undefined.
 fn goes_by_numbers(ir: &Ir, op: Op) -> bool {
     let operands = operands(ir, op);
     let decides = |at: usize| match ir.op(op).kind {
         OpKind::ScfIf | OpKind::ScfIndexSwitch | OpKind::AffineIf | OpKind::AffineParallel => true,
         OpKind::ScfFor => at < 3,
-        // Bounds are indices; carried values rarely are.
+        // Bounds are indices; most iteration arguments are not.
         OpKind::AffineFor => ir.value(operands[at]).ty == Type::INDEX,
         _ => false,
     };
@@ -162,7 +162,7 @@ pub fn rank_of(ir: &Ir, value: Value) -> Option<i128> {
     Some(n as i128)
 }
 
-/// The sizes of the dimensions that the type of a value states.
+/// Returns the dimensions in the type of a value.
 pub fn dims_of(ir: &Ir, value: Value) -> Option<&[Dim]> {
     match ir.interner.type_data(ir.value(value).ty) {
         TypeData::MemRef { dims, .. } | TypeData::Tensor { dims, .. } => dims.as_deref(),

@@ -1,9 +1,9 @@
-//! Ops that compute the same in each iteration of a loop: `loop-invariant-code-motion` moves them
-//! and `loop-invariant` reports them.
+//! Loop-invariant ops: the pass `loop-invariant-code-motion` moves them, and the lint
+//! `loop-invariant` reports them.
 //!
-//! *Law.* Only ops without effects that are defined for all operands may move: they may then run
-//! although the loop does not. *Cost.* In proportion to the ops in the op, and to its depth in the
-//! loop.
+//! *Law.* Only ops without effects that are defined for all operands may move: they then run even
+//! if the loop has no iteration. *Cost.* Linear in the ops of the regions of the op, times their
+//! depth in the loop.
 
 use noisy_syntax::{Ir, Op, OpKind, Traits, Value};
 
@@ -23,8 +23,8 @@ pub fn is_loop(ir: &Ir, op: Op) -> bool {
     )
 }
 
-/// Returns true if an op directly in a loop can move before the loop: it may run without the loop,
-/// and computes the same in each iteration once the ops for which `is_moved` holds have moved.
+/// Returns true if an op directly in a loop can move before the loop: it may run speculatively, and
+/// is invariant once the ops for which `is_moved` holds have moved.
 pub fn can_leave_loop(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> bool {
     !ir.op(op).kind.has(Traits::TERMINATOR)
         && is_invariant(ir, op, of, is_moved)
@@ -32,8 +32,8 @@ pub fn can_leave_loop(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -
         && effects::is_speculatable(ir, op)
 }
 
-/// Returns true if an op and its regions use nothing that a loop defines, except by ops for which
-/// `is_moved` holds.
+/// Returns true if an op and its regions use no value that is defined in a loop, except results of
+/// ops for which `is_moved` holds.
 pub fn is_invariant(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> bool {
     let mut stack = vec![op];
     while let Some(it) = stack.pop() {

@@ -1,9 +1,9 @@
-//! Liveness: the values that are still used after control leaves or enters a block.
+//! Liveness: the values that are used after control enters or leaves a block.
 //!
-//! A value is live at a point if a path leads from there to a use of it without passing its
-//! definition. Uses inside the regions of an op are uses by the op. Solved over the blocks of one
-//! region, backward ([`noisy_dataflow::dense`]); the sets contain only the values that cross a
-//! block.
+//! A value is live at a point if a path leads from the point to a use of the value without passing
+//! its definition. Uses inside the regions of an op are uses by the op. The analysis is backward
+//! over the blocks of one region ([`noisy_dataflow::dense`]); the sets contain only values that
+//! cross a boundary of blocks.
 
 use noisy_syntax::{Block, Def, Ir, Op, Region, Value};
 use rustc_hash::FxHashSet;
@@ -12,12 +12,12 @@ use noisy_dataflow::cfg::Cfg;
 use noisy_dataflow::dense::{self, Backward, Dense, States};
 use noisy_dataflow::lattice::{Changed, Lattice};
 
-/// A set of values, sorted.
+/// A sorted set of values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values(Vec<Value>);
 
 impl Values {
-    /// Returns true if a value is in the set. In O(log n).
+    /// Returns true if a value is in the set. *Cost.* O(log n).
     pub(crate) fn contains(&self, value: Value) -> bool {
         self.0.binary_search(&value).is_ok()
     }
@@ -57,7 +57,7 @@ pub struct Liveness {
     states: States<Values>,
 }
 
-/// The values that each block uses before it defines them, and those that it defines.
+/// For each block, the values that it uses but does not define, and the values that it defines.
 struct Blocks {
     uses: Vec<Values>,
     defs: Vec<FxHashSet<Value>>,
@@ -78,7 +78,7 @@ impl Dense for Blocks {
 }
 
 impl Liveness {
-    /// The liveness in a region. *Cost.* Linear in the ops and in the sizes of the sets.
+    /// Computes the liveness in a region. *Cost.* Linear in the ops and in the sizes of the sets.
     pub fn new(ir: &Ir, region: Region) -> Self {
         let cfg = Cfg::new(ir, region);
         let mut blocks = Blocks { uses: Vec::new(), defs: Vec::new() };
@@ -97,18 +97,19 @@ impl Liveness {
         Self { cfg, states }
     }
 
-    /// The values that are live where a block starts, without its arguments.
+    /// Returns the values that are live at the start of a block, without its arguments.
     pub fn live_in(&self, block: Block) -> Option<&Values> {
         self.cfg.node(block).map(|it| &self.states.outflow[it])
     }
 
-    /// The values that are live where a block ends.
+    /// Returns the values that are live at the end of a block.
     pub(crate) fn live_out(&self, block: Block) -> Option<&Values> {
         self.cfg.node(block).map(|it| &self.states.inflow[it])
     }
 
-    /// The ops of the region after which a value is no longer live: its last uses on each path, in
-    /// no particular order; for an unused value the op that defines it. *Cost.* Linear in its uses.
+    /// Returns the ops of the region after which a value is no longer live: its last use in each
+    /// block, in no particular order, or the defining op of an unused value. *Cost.* Linear in its
+    /// uses.
     pub fn last_uses(&self, ir: &Ir, region: Region, value: Value) -> Vec<Op> {
         let mut last: Vec<(Block, Op)> = Vec::new();
         for &(user, _) in &ir.value(value).uses {
@@ -142,7 +143,7 @@ impl Liveness {
     }
 }
 
-/// The values that an op uses, by itself or in its regions.
+/// Calls `visit` for each value that an op or an op in its regions uses.
 fn used_by(ir: &Ir, op: Op, visit: &mut dyn FnMut(Value)) {
     let mut stack = vec![op];
     while let Some(it) = stack.pop() {
@@ -165,7 +166,8 @@ mod tests {
         assert_eq!(laws(&[set(&[]), set(&[1]), set(&[2]), set(&[1, 2]), set(&[0, 2, 5])]), Ok(()));
     }
 
-    /// Follows the definition of liveness: walks back from each use to the definition of the value.
+    /// Computes liveness by its definition: walks back from each use to the definition of the
+    /// value.
     fn live_at_starts(ir: &Ir, cfg: &Cfg, region: Region, value: Value) -> Vec<bool> {
         let mut live = vec![false; cfg.blocks.len()];
         let home = match ir.value(value).def {

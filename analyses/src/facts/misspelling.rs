@@ -1,12 +1,12 @@
-//! Misspelled names of ops and attributes: names that are not known, but near a known one.
+//! Misspelled names of ops and attributes: unknown names that are similar to a known one.
 //!
-//! *Law.* A dialect that is merely unknown is not taken for a misspelled one, unless the dialect
-//! that is meant has an op of that name. *Cost.* The known ops, for each name that is not known.
+//! *Law.* An unknown dialect counts as misspelled only if the similar known dialect has an op of
+//! that name. *Cost.* Linear in the number of known ops, for each unknown name.
 
 use noisy_syntax::dialect::{is_closed, is_read_by_mlir, ops};
 use noisy_syntax::{AttrData, Ir, Name, Op, OpKind, nearest};
 
-/// Attributes that mean something to this tool or to HEIR.
+/// Attributes that this tool or HEIR reads.
 const ATTRIBUTES: [&str; 14] = [
     "noisy.bound",
     "noisy.range",
@@ -24,16 +24,16 @@ const ATTRIBUTES: [&str; 14] = [
     "tensor_ext.original_type",
 ];
 
-/// Dialects of which all ops have rows, though new ones may come.
+/// Dialects whose ops all have rows. Later versions of MLIR may add ops to them.
 const LISTED: [&str; 4] = ["scf", "affine", "memref", "math"];
 
-/// Minimum number of letters of a distinctive name of an op, without its dialect.
+/// Minimum length of the name of an op, without its dialect, that identifies the dialect.
 const DISTINCTIVE: usize = 7;
 
-/// Ops of these dialects that are near another one, and exist.
+/// Existing ops of these dialects without rows, similar to an op with a row.
 const EXISTING: [&str; 2] = ["math.erfc", "memref.realloc"];
 
-/// The name of an op or attribute that is probably meant.
+/// Returns the known name of an op or attribute that an unknown name most likely misspells.
 pub(crate) fn meant(name: &str, is_attribute: bool) -> Option<String> {
     if is_attribute { attribute(name) } else { operation(name) }
 }
@@ -71,13 +71,14 @@ fn operation(name: &str) -> Option<String> {
     let mut dialects: Vec<&str> =
         known_ops().filter_map(|it| Some(it.split_once('.')?.0)).collect();
     dialects.dedup();
-    // Of two dialects that are equally near, the one that has the op.
+    // If two dialects are equally similar, the one that has the op.
     let found = nearest(dialect, dialects).into_iter().find_map(|of| {
         let mut own =
             known_ops().filter(|it| is_of(it, of)).filter_map(|it| Some(it.split_once('.')?.1));
         own.any(|it| it == short).then(|| format!("{of}.{short}"))
     });
-    // A long name that only one dialect has allows two letters in the short name of the dialect.
+    // If only one dialect has an op of this long name, two wrong letters in the dialect are
+    // allowed.
     found.or_else(|| {
         let same = known_ops().filter(|it| it.split_once('.').is_some_and(|it| it.1 == short));
         match nearest(name, same)[..] {
@@ -100,7 +101,7 @@ fn known_ops() -> impl Iterator<Item = &'static str> {
     rows.chain(noisy_heir::op_names())
 }
 
-/// The names in an op that may be misspelled, and true for those of attributes.
+/// Returns the names in an op that may be misspelled, with true for the names of attributes.
 pub(crate) fn names(ir: &Ir, op: Op) -> impl Iterator<Item = (Name, bool)> + '_ {
     let data = ir.op(op);
     let own = (data.kind == OpKind::Unknown).then_some((data.name, false));
@@ -128,7 +129,7 @@ mod tests {
             ("scf.yeild", Some("scf.yield")),
             ("mngt.modreduce", Some("mgmt.modreduce")),
             ("fhe.rotate", None),
-            // Another dialect, which has no such op.
+            // The similar dialect has no op of this name.
             ("nosy.frobnicate", None),
             ("cf.for", None),
             ("torch.add", None),
@@ -136,7 +137,7 @@ mod tests {
             ("math.erfc", None),
             ("memref.realloc", None),
             ("noisy.add", None),
-            // An error of its own.
+            // An unknown op of a closed dialect is reported as an error.
             ("noisy.ad", None),
         ] {
             assert_eq!(meant(name, false).as_deref(), wanted, "{name}");

@@ -1,4 +1,4 @@
-//! Facts about values and ops: each an analysis or a query that needs no other folder.
+//! Facts about values and ops: analyses and queries that use no other folder of this crate.
 
 pub mod effects;
 pub mod invariant;

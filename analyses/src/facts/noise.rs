@@ -1,4 +1,4 @@
-//! Noise: growth rules, facts, and the places where noise first exceeds the budget.
+//! Noise: growth rules, facts, and the values at which noise first exceeds the budget.
 //!
 //! | file | contents |
 //! |---|---|
@@ -6,8 +6,7 @@
 //! | `fact.rs` | the bound on the noise of a value |
 //! | `contract.rs` | bounds that functions state |
 //! | `analysis.rs` | the transfer function: the table applied to every op |
-//! | `findings.rs` | the places where the budget is first exceeded, and the loops whose noise grows
-//! without bound |
+//! | `findings.rs` | the values that first exceed the budget, and the loops with growing noise |
 
 mod analysis;
 pub mod contract;

@@ -1,10 +1,11 @@
-//! Ops that compute the same as an earlier op: `cse` merges them and `same-value` reports them.
+//! Ops that compute the same values as an earlier op: the pass `cse` merges them, and the lint
+//! `same-value` reports them.
 //!
-//! *Law.* Two ops compute the same if they have the same name, attributes, operands (in any order,
-//! if the op is commutative), result types and regions. One may replace the other if it has run
-//! whenever the other does: a [`Walk`] knows at each op those that dominate it. Ops that only read
-//! memory are the same if no op between them, in one block, may have written. *Cost.* Linear in the
-//! ops, except for equal loads far apart: each looks once at the ops since the load before it.
+//! *Law.* Two ops are equal if they have the same name, attributes, operands (in any order, if the
+//! op is commutative), result types and regions. An op may be replaced by an equal op that
+//! dominates it; a [`Walk`] keeps the dominating ops. Ops that only read memory are equal only if
+//! they are in one block and no op between them may write. *Cost.* Linear in the ops. For equal
+//! loads in one block, the ops between them are visited once more.
 
 use std::hash::{Hash as _, Hasher as _};
 
@@ -16,12 +17,12 @@ use smallvec::SmallVec;
 use crate::facts::effects;
 use noisy_dataflow::cfg::Cfg;
 
-/// The last op of each equivalence class in the open scopes.
+/// The representative op of each equivalence class, in nested scopes.
 #[derive(Debug, Default)]
 struct ComputedOps {
     /// Each op with the hash of its computation.
     table: HashTable<(u64, Op)>,
-    /// Each op that was entered, as its hash, the op, and the op that it replaced.
+    /// The log of insertions: the hash, the op, and the representative that it replaced.
     undo: Vec<(u64, Op, Option<Op>)>,
     /// The index in `undo` at which each open scope starts.
     marks: Vec<usize>,
@@ -37,7 +38,7 @@ impl ComputedOps {
         self.table.find(hash, is_same).map(|it| it.1)
     }
 
-    /// Makes an op the representative of its class, instead of `old`.
+    /// Makes an op the representative of its class in place of `old`.
     fn enter(&mut self, hash: u64, op: Op, old: Option<Op>) {
         self.put(hash, old, Some(op));
         self.undo.push((hash, op, old));
@@ -57,11 +58,11 @@ impl ComputedOps {
         }
     }
 
-    /// Forgets the ops since the last mark.
+    /// Removes the ops of the innermost scope.
     fn close(&mut self) {
         let to = self.marks.pop().unwrap_or(0);
         if self.marks.is_empty() {
-            // The outermost scope: nothing is left.
+            // The outermost scope ends: the table becomes empty.
             self.table.clear();
             self.undo.clear();
         }
@@ -72,15 +73,14 @@ impl ComputedOps {
     }
 }
 
-/// The steps of a walk that are still to be taken; an explicit stack, since programs may be nested
-/// deeply.
+/// A pending step of a walk. The walk has an explicit stack, since programs may be nested deeply.
 #[derive(Debug)]
 enum WalkStep {
     Ops(Vec<Op>, usize),
     Region(Region),
     Open,
     Close,
-    /// Puts back the table from before an isolated op.
+    /// Restores the table from before an isolated op.
     Restore(Box<ComputedOps>),
 }
 
@@ -93,12 +93,12 @@ pub enum WalkEvent {
     Op(Op),
 }
 
-/// A walk over ops, each after those that dominate it.
+/// A walk over ops in an order in which dominating ops come first.
 #[derive(Debug)]
 pub struct Walk {
     seen: ComputedOps,
     steps: Vec<WalkStep>,
-    /// For an op and its block: the last op such that no op between the two may write.
+    /// For an op and its block: the last op known to have no possible write between the two.
     clear: FxHashMap<(Op, Block), Op>,
 }
 
@@ -144,8 +144,9 @@ impl Walk {
         self.steps.extend(data.regions.iter().rev().map(|it| WalkStep::Region(it.1)));
     }
 
-    /// Returns the op that has computed the same as an op of the walk. If there is none, later
-    /// calls may return this op. `number` must give equal numbers only to equal values.
+    /// Returns a dominating op that computes the same values as `op`. Without one, records `op` for
+    /// later calls. `number` maps each value to its representative: equal numbers imply equal
+    /// values.
     pub fn find_same(&mut self, ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<Op> {
         let data = ir.op(op);
         // Ops with regions of several blocks are not compared.
@@ -166,7 +167,7 @@ impl Walk {
         None
     }
 
-    /// Returns true if no op between two ops of one block may write.
+    /// Returns true if two ops are in one block and no op between them may write.
     fn is_unwritten(&mut self, ir: &Ir, first: Op, second: Op) -> bool {
         let block = ir.block_of(second);
         if ir.block_of(first) != block {
@@ -188,8 +189,8 @@ impl Walk {
     }
 }
 
-/// Adds the steps of a region: its blocks in preorder of the dominator tree. The ops of a block are
-/// forgotten after the blocks that it dominates.
+/// Adds the steps of a region: its blocks in preorder of the dominator tree. The scope of a block
+/// ends after the blocks that it dominates.
 fn enter(ir: &Ir, region: Region, steps: &mut Vec<WalkStep>) {
     let blocks = ir.blocks(region);
     let graph = ir
@@ -198,7 +199,7 @@ fn enter(ir: &Ir, region: Region, steps: &mut Vec<WalkStep>) {
         .is_some_and(|it| ir.op(it).kind.has(Traits::GRAPH_REGION) && blocks.len() <= 1);
     if let [block] = blocks[..] {
         steps.push(WalkStep::Close);
-        // In a graph region an op may be used before it is computed; nothing dominates anything.
+        // In a graph region values may be used before their definition, so no op dominates another.
         let ops: Vec<Op> = ir.block_ops(block).collect();
         if graph {
             for op in ops.into_iter().rev() {
@@ -224,7 +225,7 @@ fn enter(ir: &Ir, region: Region, steps: &mut Vec<WalkStep>) {
             children[idom].push(node);
         }
     }
-    // A block, then the blocks that it dominates, then its end.
+    // Each block, then the blocks that it dominates, then the end of its scope.
     let mut order: Vec<(usize, bool)> = Vec::new();
     let mut stack = vec![(0, false)];
     while let Some((node, is_end)) = stack.pop() {
@@ -244,7 +245,7 @@ fn enter(ir: &Ir, region: Region, steps: &mut Vec<WalkStep>) {
     }
 }
 
-/// The operands of an op; sorted if it is commutative, so that equal computations have equal lists.
+/// Returns the numbers of the operands of an op, sorted if the op is commutative.
 fn operands(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<SmallVec<[Value; 4]>> {
     let data = ir.op(op);
     let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
@@ -257,7 +258,7 @@ fn operands(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<SmallVe
     Some(operands)
 }
 
-/// A hash of the computation of an op; `None` if the op is not compared.
+/// Returns the hash of an op by which it is compared; `None` if the op is not compared.
 fn hash(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<u64> {
     let data = ir.op(op);
     let mut state = FxHasher::default();
@@ -275,7 +276,7 @@ fn hash(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<u64> {
     Some(state.finish())
 }
 
-/// Returns true if two ops without effects compute the same, no matter where they are.
+/// Returns true if two ops are equal, regardless of their positions.
 fn computes_same(ir: &Ir, a: Op, b: Op, number: &impl Fn(Value) -> Value) -> bool {
     let (x, y) = (ir.op(a), ir.op(b));
     let types = |op: Op| ir.op(op).results.iter().map(|&it| ir.value(it).ty);
@@ -289,8 +290,8 @@ fn computes_same(ir: &Ir, a: Op, b: Op, number: &impl Fn(Value) -> Value) -> boo
             || inside(ir, a, number).is_some_and(|it| Some(it) == inside(ir, b, number)))
 }
 
-/// The ops in the regions of an op as numbers, so that equal regions give equal lists; `None` if
-/// the op is not compared.
+/// Encodes the regions of an op as numbers, so that equal regions have equal lists; `None` if the
+/// op is not compared.
 fn inside(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<Vec<u64>> {
     let mut out = Vec::new();
     let mut local: FxHashMap<Value, u64> = FxHashMap::default();

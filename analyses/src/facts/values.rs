@@ -1,4 +1,4 @@
-//! Facts about values that follow from their defining ops, and the text of constants.
+//! Facts about values that follow from their defining ops, and attributes of constants.
 
 use noisy_integers::constant::Constant;
 use noisy_integers::elements::Lists;
@@ -7,17 +7,17 @@ use noisy_syntax::{
 };
 use rustc_hash::FxHashSet;
 
-/// An operand of an op.
+/// Returns an operand of an op.
 pub fn operand(ir: &Ir, op: Op, index: usize) -> Option<Value> {
     ir.op(op).operands.get(index)?.value
 }
 
-/// The operands of an op.
+/// Returns the operands of an op that are defined.
 pub fn operands(ir: &Ir, op: Op) -> Vec<Value> {
     ir.op(op).operands.iter().filter_map(|it| it.value).collect()
 }
 
-/// The constant op that defines a value.
+/// Returns the constant op that defines a value.
 fn defining_constant(ir: &Ir, value: Value) -> Option<Op> {
     ir.defining_op(value).filter(|it| ir.op(*it).kind.has(Traits::CONSTANT))
 }
@@ -27,12 +27,13 @@ pub fn is_constant(ir: &Ir, value: Value) -> bool {
     defining_constant(ir, value).is_some()
 }
 
-/// The attribute of a value that a constant op defines.
+/// Returns the attribute of a value that a constant op defines.
 pub fn attr_of(ir: &Ir, value: Value) -> Option<Attr> {
     ir.attr(defining_constant(ir, value)?, "value")
 }
 
-/// The constant of a constant op; lists of elements are read into `lists`.
+/// Returns the constant of a value that a constant op defines; lists of elements are read into
+/// `lists`.
 pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant> {
     let attr = attr_of(ir, value)?;
     let ty = ir.value(value).ty;
@@ -43,12 +44,12 @@ pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant>
     }
 }
 
-/// Maximum number of values that are visited to decide if one is a number.
+/// Maximum number of ops that [`is_number`] visits.
 const MOST_LOOKED_AT: usize = 64;
 
-/// Returns true if an integer is surely a number, and not read from uninitialized memory,
-/// `ub.poison`, or the result of an overflow that an op excludes. Callers pass numbers. *Cost.*
-/// Bounded, except for the operands of the visited values, each once.
+/// Returns true if an integer is surely a number: not read from uninitialized memory, not
+/// `ub.poison`, and not the result of an overflow that a flag excludes. Function arguments are
+/// assumed to be numbers. *Cost.* Visits at most `MOST_LOOKED_AT` ops, and their operands once.
 pub fn is_number(ir: &Ir, value: Value) -> bool {
     let mut all = vec![value];
     let mut seen = FxHashSet::from_iter([value]);
@@ -58,7 +59,7 @@ pub fn is_number(ir: &Ir, value: Value) -> bool {
             matches!(ir.interner.type_data(ir.value(value).ty), TypeData::MemRef { .. });
         at += 1;
         match ir.value(value).def {
-            // A buffer stands for its dimensions, which are numbers.
+            // Only the dimensions of a buffer are read, and those are numbers.
             _ if is_buffer => {}
             Def::Argument(block, index) if is_passed_or_counted(ir, block, index) => {}
             Def::Result(op, _) if at <= MOST_LOOKED_AT && keeps_numbers(ir, op) => {
@@ -70,8 +71,8 @@ pub fn is_number(ir: &Ir, value: Value) -> bool {
     true
 }
 
-/// Returns true if a block argument is one of a function or counts the iterations of a loop; other
-/// arguments are carried.
+/// Returns true if a block argument is a function argument or an induction variable, and not an
+/// iteration argument.
 fn is_passed_or_counted(ir: &Ir, block: Block, index: u32) -> bool {
     let region = ir.block(block).region;
     ir.entry_block(region) == block
@@ -82,7 +83,7 @@ fn is_passed_or_counted(ir: &Ir, block: Block, index: u32) -> bool {
         })
 }
 
-/// Returns true if the results of an op are numbers when its operands are.
+/// Returns true if the results of an op are numbers whenever its operands are.
 fn keeps_numbers(ir: &Ir, op: Op) -> bool {
     match ir.op(op).kind {
         kind if kind.has(Traits::CONSTANT) => true,
@@ -118,12 +119,12 @@ fn keeps_numbers(ir: &Ir, op: Op) -> bool {
     }
 }
 
-/// The integer that a value is, or that each of its elements is, sign-extended.
+/// Returns the constant integer of a value, or of all its elements, sign-extended.
 pub fn int_of(ir: &Ir, value: Value) -> Option<i128> {
     Constant::of_attr(ir, attr_of(ir, value)?, ir.value(value).ty).int()
 }
 
-/// The attribute that says a constant of a type.
+/// Returns the attribute of a constant of a type.
 pub fn to_attr(ir: &mut Ir, lists: &Lists, constant: Constant, ty: Type) -> Option<Attr> {
     match constant {
         Constant::Bottom | Constant::Unknown => None,
@@ -136,7 +137,7 @@ pub fn to_attr(ir: &mut Ir, lists: &Lists, constant: Constant, ty: Type) -> Opti
     }
 }
 
-/// The type of the elements of a shape.
+/// Returns the element type of a vector or tensor type.
 pub fn element_type(ir: &Ir, ty: Type) -> Option<Type> {
     match ir.interner.type_data(ty) {
         TypeData::Vector { element, .. } | TypeData::Tensor { element, .. } => Some(*element),
@@ -144,7 +145,7 @@ pub fn element_type(ir: &Ir, ty: Type) -> Option<Type> {
     }
 }
 
-/// The type of the same shape with other elements; these, if it is none.
+/// Returns a vector or tensor type with another element type; `element` if `ty` is another type.
 pub fn with_element(ir: &mut Ir, ty: Type, element: Type) -> Type {
     let mut data = ir.interner.type_data(ty).clone();
     match &mut data {
@@ -174,7 +175,7 @@ fn scalar(ir: &mut Ir, constant: Constant, ty: Type) -> Option<Attr> {
     Some(ir.interner.attr(data))
 }
 
-/// Elements as `dense<...>`; one stands for all.
+/// Returns a `dense<...>` attribute of elements; a single element is a splat.
 fn shaped(ir: &mut Ir, ty: Type, elements: &[Constant]) -> Option<Attr> {
     let element = element_type(ir, ty)?;
     let dims: Vec<u64> = match ir.interner.type_data(ty) {
@@ -202,7 +203,7 @@ fn sizes(dims: &[Dim], may_scale: bool) -> Option<Vec<u64>> {
     dims.iter().map(size).collect()
 }
 
-/// The op that says an attribute as a value of a type.
+/// Returns the name of the op that defines a constant of a type from an attribute.
 pub fn constant_op(ir: &Ir, attr: Attr, ty: Type) -> Option<&'static str> {
     match (ir.interner.attr_data(attr), ir.interner.type_data(ty)) {
         (AttrData::Symbol(_), TypeData::Function { .. }) => Some("func.constant"),
@@ -212,8 +213,8 @@ pub fn constant_op(ir: &Ir, attr: Attr, ty: Type) -> Option<&'static str> {
     }
 }
 
-/// The region at whose start the constants of a region are: that of the nearest op around that is
-/// isolated, unknown or at the top.
+/// Returns the region at whose start constants for a region are inserted: that of the nearest
+/// enclosing op that is isolated, unknown or at the top level.
 pub fn constant_scope(ir: &Ir, region: Region) -> Region {
     let mut at = region;
     loop {

@@ -1,9 +1,9 @@
-//! Multiplicative depth: the most multiplications on a path from fresh ciphertexts, or from a
-//! bootstrap, to a value.
+//! Multiplicative depth: the largest number of multiplications on a path from a fresh ciphertext or
+//! a bootstrap to a value.
 //!
 //! Multiplications are the ops whose growth in the noise model is `sum`, and HEIR's products. An op
-//! that resets noise, and a bootstrap of HEIR, resets depth. In a loop with a known trip count the
-//! depth is that of the unrolled program; where an unknown number of iterations multiplies there is
+//! that resets noise and a bootstrap of HEIR reset the depth. A loop with a known trip count has
+//! the depth of the unrolled loop. If a loop with an unknown trip count multiplies, the depth has
 //! no bound.
 
 use std::fmt;
@@ -18,20 +18,21 @@ use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForwar
 use noisy_dataflow::view::{Types, View};
 use noisy_integers::Integers;
 
-/// A depth that still grows beyond this many products, in a recursion or a loop, has no bound.
+/// A depth that reaches this number of multiplications in a recursion or a loop counts as
+/// unbounded.
 const MAX_DEPTH: u32 = 256;
 
 /// The multiplicative depth of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Depth {
-    /// Nothing reaches it.
+    /// The value is unreachable.
     #[default]
     Bottom,
-    /// Nothing encrypted goes into it.
+    /// The value does not depend on encrypted data.
     Public,
-    /// At most this number of multiplications.
+    /// An upper bound of the number of multiplications.
     AtMost(u32),
-    /// Without a bound.
+    /// No bound exists, as in a loop with an unknown trip count.
     Unbounded,
     Unknown,
 }
@@ -70,7 +71,7 @@ pub struct Depths {
 }
 
 impl Depths {
-    /// The analysis under a noise model.
+    /// Creates the analysis for a noise model.
     pub fn new(model: impl Into<Arc<NoiseModel>>) -> Self {
         Self { model: model.into() }
     }

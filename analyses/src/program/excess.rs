@@ -18,19 +18,19 @@ pub(crate) struct Breach {
     /// Index of its operand.
     pub operand: usize,
     pub value: Value,
-    /// Its noise in bits, within the budget: noise over the budget is reported where it first
+    /// Its noise in bits, at most the budget: noise over the budget is reported where it first
     /// occurs.
     pub noise: Bits,
     /// The noise that the contract allows, in bits.
     pub bound: Bits,
     /// The function that states the contract.
     pub function: Op,
-    /// Its side of the signature; the index is that of the operand.
+    /// The argument or the result of the signature; its index is `operand`.
     pub side: Side,
 }
 
 impl Program {
-    /// The breaches of the contracts that some functions state.
+    /// Returns the breaches of the contracts that `functions` state.
     pub(crate) fn breaches(&self, functions: impl IntoIterator<Item = Op>) -> Vec<Breach> {
         let ir = self.ir();
         let mut out = Vec::new();
@@ -65,7 +65,7 @@ impl Program {
         out
     }
 
-    /// The calls of a function in textual order.
+    /// Returns the calls of a function in textual order.
     fn calls(&self, function: Op) -> Vec<Op> {
         let ir = self.ir();
         let Some((name, _)) = ir.extra(function).symbol else { return Vec::new() };
@@ -76,7 +76,7 @@ impl Program {
         out
     }
 
-    /// Number of excesses by function; functions without any are not listed.
+    /// Returns the number of excesses of each function that has any.
     pub fn excesses(&self) -> FxHashMap<Op, usize> {
         let ir = self.ir();
         let findings = &self.facts().observer;

@@ -3,20 +3,19 @@
 use noisy_syntax::{Ir, Name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// All value names of a program, those of uses included, and those that are given: MLIR names never
-/// shadow.
+/// An allocator of fresh value names. The names of all values and uses of the program are taken:
+/// MLIR names never shadow.
 #[derive(Debug)]
 pub struct FreshNames<'a> {
     ir: &'a Ir,
     existing: FxHashSet<Name>,
     given: FxHashSet<String>,
-    /// The number to try next for each name that a fresh one was made from: no name becomes free
-    /// again.
+    /// The next suffix for each base name: used names never become free again.
     next: FxHashMap<String, usize>,
 }
 
 impl<'a> FreshNames<'a> {
-    /// The names of a program.
+    /// Creates the allocator of a program.
     pub fn of(ir: &'a Ir) -> Self {
         let mut existing = FxHashSet::default();
         let mut stack = vec![ir.root()];
@@ -34,18 +33,18 @@ impl<'a> FreshNames<'a> {
         Self { ir, existing, given: FxHashSet::default(), next: FxHashMap::default() }
     }
 
-    /// Takes a name. Returns false if it was taken already.
+    /// Reserves a name. Returns false if it is used already.
     fn take(&mut self, name: &str) -> bool {
         let known = self.ir.interner.find_name(name);
         !known.is_some_and(|it| self.existing.contains(&it)) && self.given.insert(name.to_owned())
     }
 
-    /// The first of `base`, `base_1`, `base_2`, ... that was free.
+    /// Reserves and returns the first free name of `base`, `base_1`, `base_2`, ...
     pub fn fresh(&mut self, base: &str) -> String {
         if self.take(base) { base.to_owned() } else { self.numbered(base) }
     }
 
-    /// The first of `base_1`, `base_2`, ... that was free.
+    /// Reserves and returns the first free name of `base_1`, `base_2`, ...
     pub fn numbered(&mut self, base: &str) -> String {
         let mut n = self.next.get(base).copied().unwrap_or(1);
         loop {

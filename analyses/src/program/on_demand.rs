@@ -1,8 +1,8 @@
-//! Analyses that are solved when a question first needs them, and then kept up to date.
+//! Analyses that are solved at the first query and then updated by edits.
 //!
-//! *Law.* After any edits the facts equal those from scratch. *Cost.* Nothing before the first
-//! question; then each edit costs as much as the analysis needs. After [`MOST_UNASKED`] edits
-//! without a question the facts are dropped.
+//! *Law.* After any edits the facts equal those from scratch. *Cost.* None before the first query;
+//! then each edit updates the analysis. After [`MOST_UNASKED`] edits without a query the facts are
+//! dropped.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,8 +15,8 @@ use crate::program::secretness::Secrets;
 use noisy_dataflow::sparse::{Input, Moved, Sparse, SparseForward};
 use noisy_integers::Integers;
 
-/// One line for each analysis on the integers under a noise model, with the name of its method on
-/// programs.
+/// Takes a line for each analysis that reads integers and a noise model, with the name of its
+/// method on [`Program`].
 macro_rules! asked {
     ($($(#[$doc:meta])* $name:ident: $analysis:ty;)*) => {
         /// Analyses that are solved on request.
@@ -26,7 +26,7 @@ macro_rules! asked {
         }
 
         impl OnDemandFacts {
-            /// Takes in an edit, which the integers have taken in.
+            /// Updates the facts after an edit. The integers must be up to date.
             pub(super) fn update(&mut self, input: &Input<'_, Integers>, delta: &Delta) {
                 $(self.$name.update(input.ir, input.base, delta, input.base.moved());)*
             }
@@ -36,8 +36,8 @@ macro_rules! asked {
             $(
                 $(#[$doc])*
                 ///
-                /// Solved for the whole program at the first query, and kept up to date by edits
-                /// while queries go on.
+                /// It is solved for the whole program at the first query. Edits update it as long
+                /// as queries follow.
                 pub fn $name(&self, value: Value) -> <$analysis as SparseForward>::Fact {
                     let analysis = || <$analysis>::new(self.model().clone());
                     let facts = self.asked.$name.get(self.ir(), self.integers(), analysis);
@@ -49,9 +49,9 @@ macro_rules! asked {
 }
 
 asked! {
-    /// The most multiplications on a path to a value from a fresh ciphertext.
+    /// The largest number of multiplications on a path from a fresh ciphertext to a value.
     depth: Depths;
-    /// The secretness of a value: does it depend on encrypted data?
+    /// The secretness of a value: secret if it may depend on encrypted data.
     secretness: Secrets;
 }
 
@@ -62,7 +62,7 @@ const MOST_UNASKED: u32 = 64;
 #[derive(Debug)]
 pub(super) struct OnDemand<A: SparseForward> {
     facts: OnceLock<Box<Sparse<A>>>,
-    /// Edits since the last question.
+    /// Number of edits since the last query.
     n_unasked: AtomicU32,
 }
 
@@ -86,7 +86,8 @@ impl<A: SparseForward> OnDemand<A> {
         self.facts.get().map(Box::as_ref)
     }
 
-    /// Updates the facts after an edit; the base was updated and moved these values.
+    /// Updates the facts after an edit. The base is up to date; its update changed the facts of
+    /// `moved`.
     pub(super) fn update(&mut self, ir: &Ir, base: &A::Base, delta: &Delta, moved: &Moved) {
         let Some(facts) = self.facts.get_mut() else { return };
         let n_unasked = self.n_unasked.get_mut();
@@ -98,7 +99,7 @@ impl<A: SparseForward> OnDemand<A> {
         }
     }
 
-    /// The facts that the last edit moved; all if nothing was asked since.
+    /// The values whose facts the last update changed; all if the facts were solved since.
     pub(super) fn moved(&self) -> Option<&Moved> {
         Some(self.facts.get()?.moved())
     }

@@ -1,7 +1,8 @@
-//! Values that depend on encrypted data: of types that carry noise or that HEIR has for secrets,
-//! arguments with the attribute `secret.secret`, and values computed from them. The results of ops
-//! that decrypt (`secret.reveal`, `openfhe.decrypt`, ...) are public. A value that is only chosen
-//! by a secret condition does not count: data flow, as in HEIR's `lib/Analysis/SecretnessAnalysis`.
+//! Secretness: the values that may depend on encrypted data. These are values of types that carry
+//! noise, values of HEIR's secret types, arguments with the attribute `secret.secret`, and values
+//! computed from them. The results of ops that decrypt (`secret.reveal`, `openfhe.decrypt`, ...)
+//! are public. Only data flow counts, not control flow, as in HEIR's
+//! `lib/Analysis/SecretnessAnalysis`: a secret condition does not make the selected value secret.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,15 +15,15 @@ use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, SparseForward};
 use noisy_dataflow::view::{Types, View};
 use noisy_integers::Integers;
 
-/// The fact of a value: does it depend on encrypted data?
+/// The fact of a value: secret if it may depend on encrypted data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Secretness {
-    /// Nothing reaches it.
+    /// The value is unreachable.
     #[default]
     Bottom,
-    /// It does not.
+    /// The value does not depend on encrypted data.
     Public,
-    /// It may.
+    /// The value may depend on encrypted data.
     Secret,
 }
 
@@ -51,13 +52,13 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// The analysis; a model says which types carry noise.
+    /// Creates the analysis. The model defines the types that carry noise.
     pub fn new(model: impl Into<Arc<NoiseModel>>) -> Self {
         Self { model: model.into() }
     }
 }
 
-/// Returns true if a value is encrypted by its type, or by an attribute of a function argument.
+/// Returns true if the type of a value, or its attribute if it is a function argument, is secret.
 pub(crate) fn is_secret(
     cx: &AnalysisContext<'_, Integers>,
     model: &NoiseModel,

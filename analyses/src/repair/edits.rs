@@ -1,4 +1,4 @@
-//! The edits that repair a document: fixes of diagnostics, and `reduce_noise` placed in it.
+//! Methods of documents that compute and apply fixes and placements of `reduce_noise`.
 
 use std::time::Instant;
 
@@ -13,14 +13,14 @@ use crate::report::diagnostic::{Applicability, Diagnostic, Fix, combine};
 use crate::report::remarks::Remark;
 
 impl Document {
-    /// Inserts the cheapest `reduce_noise` into some functions of the document, as
-    /// [`placement::insert_reduces`] finds them. The outcome names the functions before. The
-    /// document is verified as it is after the edits: edited in place, which costs as much as the
-    /// edits change, or read again if they change much of it.
+    /// Applies the edits of [`placement::insert_reduces`] for some functions to the document. The
+    /// ops in the outcome are those of the document before the edits. The edited document is
+    /// verified. Few edits are applied in place, at a cost proportional to their changes; otherwise
+    /// the text is reparsed.
     ///
     /// # Errors
     ///
-    /// As [`placement::insert_reduces`]; the document is then as it was.
+    /// Those of [`placement::insert_reduces`]; the document is then unchanged.
     pub fn insert_reduces(
         &mut self,
         functions: &[Op],
@@ -29,11 +29,10 @@ impl Document {
         let start = Instant::now();
         let proposal = placement::propose(self, functions, options);
         let edits = in_few(&proposal.edits, self.source());
-        // Cheap: ropes share their pieces.
+        // The clone is cheap: ropes share their chunks.
         let before = self.source().text().clone();
         let all = self.ir().functions();
-        // The noise of calls may have to be asked again, so only functions without them are edited
-        // in place.
+        // Functions with calls are not edited in place: their placement may need a second attempt.
         if edits.is_empty() || proposal.has_calls() || !self.edit_few(&edits) {
             let outcome = proposal.settled(self, functions, options, start)?;
             return Ok(self.become_of(outcome));
@@ -50,7 +49,7 @@ impl Document {
         Ok(self.become_of(outcome))
     }
 
-    /// Becomes the program of an outcome, if it has one.
+    /// Replaces the document by the program of an outcome, if it has one.
     fn become_of(&mut self, mut outcome: Outcome) -> Outcome {
         if let Some(after) = outcome.after.take() {
             *self = Self::of(after);
@@ -62,8 +61,8 @@ impl Document {
         *self = Self::with_model(before, self.model().clone());
     }
 
-    /// Returns the fix of each diagnostic of the current text, proven by analyzing the text after
-    /// it, at best for the price of one analysis. The optimizer is asked separately.
+    /// Returns the fix of each diagnostic of the current text. Each fix is verified by an analysis
+    /// of the edited text, if possible one analysis for all fixes. Placements are not included.
     pub fn fixes<'a>(
         &self,
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
@@ -73,7 +72,8 @@ impl Document {
     }
 
     /// Returns all fixes of each diagnostic of the current text, the best first: those of
-    /// [`Document::fixes`], and for problems of the text also other possible corrections.
+    /// [`Document::fixes`], and alternative corrections for problems of the parser and the
+    /// verifier.
     pub fn choices<'a>(
         &self,
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
@@ -82,16 +82,16 @@ impl Document {
         trial::choices(program, index, diagnostics)
     }
 
-    /// Returns the fix of a remark on an op, even if no diagnostic reports it; proven as
-    /// [`Document::fixes`] are.
+    /// Returns the fix of a remark on an op, even if no diagnostic reports the remark; verified
+    /// like those of [`Document::fixes`].
     pub fn fix_of(&self, op: Op, remark: Remark) -> Option<Fix> {
         let (program, index) = self.parts();
         trial::fix_of(program, index, op, remark)
     }
 
-    /// Returns the edits of the fixes that can be applied at once, in order, and the number of
-    /// fixes. Fixes that need a review are left out unless `unsafe_too`. A function with an error
-    /// in syntax, names or types is left as it is.
+    /// Returns the sorted edits of the fixes that can be applied together, and the number of fixes.
+    /// Fixes that need a review are included only with `unsafe_too`. In a function with errors in
+    /// syntax, names or types, only these errors are fixed.
     pub fn fix_all<'a>(
         &self,
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
@@ -100,11 +100,11 @@ impl Document {
         self.fixes_together(diagnostics, unsafe_too, &mut Trial::default())
     }
 
-    /// Applies the edits of [`Document::fix_all`] if the document after them is kept. Returns them
-    /// with the number of fixes; `None` if there are none or the document is not kept: it is then
-    /// as it was. A few edits are made in place, which costs less than to prove them by reading all
-    /// of the text again. They are proven, and asked about again, only if that document is not
-    /// kept.
+    /// Applies the edits of [`Document::fix_all`] if `is_kept` accepts the document after them.
+    /// Returns the edits and the number of fixes; `None` without edits or acceptance, with an
+    /// unchanged document. Few edits are first applied in place without verification, which is
+    /// cheaper than to reparse the text. They are verified, and `is_kept` is called again, only if
+    /// it rejects that document.
     pub(super) fn apply_fixes<'a>(
         &mut self,
         diagnostics: impl IntoIterator<Item = &'a Diagnostic> + Clone,
@@ -119,7 +119,7 @@ impl Document {
         if few.is_empty() {
             return None;
         }
-        // Cheap: ropes share their pieces.
+        // The clone is cheap: ropes share their chunks.
         let before = self.source().text().clone();
         if self.edit_few(&few) {
             if is_kept(self) {
@@ -134,9 +134,9 @@ impl Document {
         })
     }
 
-    /// Returns the document after the edits of [`Document::fix_all`], with these and the number of
-    /// fixes; `None` if there are none. Mostly the analysis that proves the fixes is that of the
-    /// document, so this costs no more than the edits.
+    /// Returns the document after the edits of [`Document::fix_all`], the edits, and the number of
+    /// fixes; `None` without edits. Usually the analysis that verified the fixes is reused for the
+    /// document.
     fn with_all_fixed<'a>(
         &self,
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
@@ -167,7 +167,7 @@ impl Document {
         let mut fixes = self.applicable(fixes.into_iter().zip(is_problem), unsafe_too);
         loop {
             let (edits, is_taken) = combine(&fixes);
-            // Each holds alone. Two may still introduce the same name.
+            // Each fix is verified separately. But two fixes may introduce the same name.
             if fixes.len() <= 1 || trial::holds(program, index, &edits, trial) {
                 return (edits, is_taken.into_iter().filter(|&it| it).count());
             }
@@ -175,9 +175,9 @@ impl Document {
         }
     }
 
-    /// Returns the fixes that may be applied, the largest first: a fix that moves other ops along
-    /// includes their fixes. In a function with an error in syntax, names or types only fixes of
-    /// these are applied, which are marked.
+    /// Returns the fixes that may be applied, those with the most edits first: a fix that also
+    /// moves other ops includes their fixes. `fixes` has true for fixes of errors in syntax, names
+    /// or types; in a function with such errors, only these are returned.
     fn applicable(
         &self,
         fixes: impl Iterator<Item = (Option<Fix>, bool)>,

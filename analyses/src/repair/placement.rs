@@ -1,14 +1,14 @@
-//! Placement of `reduce_noise` ([`insert_reduces`]) and of the ops that HEIR's programs need
-//! (`manage.rs`).
+//! Placement of `reduce_noise` ([`insert_reduces`]) and of HEIR's management ops (`manage.rs`).
 //!
 //! The placement problem of functions that call each other is extracted ([`extract`]) and solved
-//! for all of them together (`group.rs`, [`noisy_placement`]). The answer is written as minimal
-//! edits (`layout.rs`), and the edited text is analyzed, calls included (`verify.rs`).
+//! for all of them together (`group.rs`, [`noisy_placement`]). The placement becomes minimal edits
+//! (`layout.rs`), and the edited text is analyzed with all calls (`verify.rs`).
 //!
-//! *Law.* Every answer was analyzed: the edited text has no noise error in the functions that were
-//! fixed, no more errors in any other, no other problem than before, and exactly as many more ops
-//! as promised. A function with any error besides noise, or with unknown noise, is left byte for
-//! byte as it is. With [`Options::replace`] a group costs at most as much as before.
+//! *Law.* Every returned placement has been verified. The edited text has no noise error in the
+//! fixed functions, no additional noise error in other functions, no new problem of other kinds,
+//! and exactly the promised number of additional ops. A function with an error other than noise, or
+//! with unknown noise, is not changed. With [`Options::replace`] the cost of a group does not
+//! increase.
 
 pub mod extract;
 mod group;
@@ -38,21 +38,21 @@ use noisy_placement::{
 pub struct Options {
     /// Limits of the optimizer, for all functions together.
     pub limits: Limits,
-    /// The objective to minimise.
+    /// The objective to minimize.
     pub objective: Objective,
-    /// Answers that are known already.
+    /// A cache of solved instances.
     pub cache: Option<Arc<Cache>>,
-    /// Existing reduces may be kept or removed, so that the whole is cheapest. Legal functions are
-    /// then placed, too.
+    /// True if existing resets may be removed to reduce the cost. Legal functions are then
+    /// optimized too.
     pub replace: bool,
-    /// Is told the progress.
+    /// The observer of the progress.
     pub watch: Option<Watch>,
-    /// Keep the proof of each answer: [`FunctionGroup::proof`].
+    /// True if the proof of each group is kept: [`FunctionGroup::proof`].
     pub wants_proofs: bool,
 }
 
 impl Options {
-    /// Returns true if another thread has asked for the end.
+    /// Returns true if another thread has cancelled the search.
     pub(super) fn is_cancelled(&self) -> bool {
         self.limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed))
     }
@@ -85,24 +85,24 @@ impl Options {
     }
 }
 
-/// The answers of placements in this process: some functions are in many files, and an editor asks
-/// again and again. Answers that took no time are not kept: those of 10,000 small files would take
-/// more memory than all the rest.
+/// Returns the cache of solved instances of this process: the same function may be in many files,
+/// and an editor repeats its requests. Fast solutions are not cached: for 10,000 small files they
+/// would need more memory than all other data.
 pub fn shared_cache() -> Arc<Cache> {
     const SLOW: Duration = Duration::from_millis(2);
     static KNOWN: LazyLock<Arc<Cache>> = LazyLock::new(|| Arc::new(Cache::of_at_least(SLOW)));
     KNOWN.clone()
 }
 
-/// Progress of the optimizer with the functions of a group.
+/// The progress of the optimizer for a group of functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The name of the function, without `@`; of several, that of the first.
+    /// The name of the first function of the group, without `@`.
     pub function: String,
     pub phase: Phase,
-    /// The cost of the best legal answer so far.
+    /// The cost of the best legal placement so far.
     pub price: Price,
-    /// No legal answer costs less.
+    /// A lower bound of the cost of any legal placement.
     pub least_price: Price,
 }
 
@@ -119,8 +119,9 @@ impl fmt::Display for Standing {
     }
 }
 
-/// Is told the progress, on the optimizer's thread and at most about twenty times a second for each
-/// part of a problem. It must be quick. Answers that were cached are not told.
+/// A callback for the progress. It is called on the optimizer's thread, about twenty times a second
+/// at most for each part of a problem, and must return quickly. It is not called for cached
+/// solutions.
 #[derive(Clone)]
 pub struct Watch(Arc<dyn Fn(Standing) + Send + Sync>);
 
@@ -129,7 +130,7 @@ impl Watch {
         Self(Arc::new(tell))
     }
 
-    /// Tells the progress.
+    /// Calls the callback.
     pub fn tell(&self, standing: Standing) {
         (self.0)(standing);
     }
@@ -141,51 +142,50 @@ impl fmt::Debug for Watch {
     }
 }
 
-/// The change of a function. Costs are in units of `1 / unit` of an execution.
+/// The changes of a fixed function. Costs are in units of `1 / unit` executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fixed {
     /// Number of inserted ops.
     pub inserted: usize,
     /// Number of removed ops.
     pub removed: usize,
-    /// The cost of all inserted ops, and, when placed anew, of those that stay.
+    /// The cost of all inserted ops and, with [`Options::replace`], of the kept ones.
     pub cost: u64,
-    /// With the other functions of its group as they will be, no placement costs less than this.
+    /// A lower bound of the cost of any placement, with the final placement in the other functions
+    /// of the group.
     pub lower_bound: u64,
-    /// The cost of one op that is executed once.
+    /// The cost of an op that is executed once.
     pub unit: u64,
-    /// Its group, by index into [`Outcome::groups`].
+    /// Index of its group in [`Outcome::groups`].
     pub group: usize,
 }
 
-/// Functions that were placed together, because they call each other. Costs are in units of `1 /
-/// unit` of an execution.
+/// Functions that are optimized together because they call each other. Costs are in units of `1 /
+/// unit` executions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionGroup {
-    /// The functions that might be changed. All others are as they were.
+    /// The functions that may be changed.
     pub functions: Vec<Op>,
-    /// The cost of all inserted ops, and, when placed anew, of those that stay.
+    /// The cost of all inserted ops and, with [`Options::replace`], of the kept ones.
     pub cost: u64,
-    /// No placement in these functions costs less than this. Nothing is claimed (0) where the
-    /// problem was stricter than the analysis: see [`extract::Extraction::is_exact`].
+    /// A lower bound of the cost of any placement in these functions. It is 0 if the problem is
+    /// stricter than the analysis: see [`extract::Extraction::is_exact`].
     pub lower_bound: u64,
-    /// The cost of one op that is executed once.
+    /// The cost of an op that is executed once.
     pub unit: u64,
-    /// Number of sets of sites that share no site and each of which must have an op. Zero where
-    /// such sets were not searched for.
+    /// Number of disjoint cores: each core is a set of sites, at least one of which needs an op. 0
+    /// if cores were not searched.
     pub disjoint_cores: usize,
-    /// The part of the lower bound that a certificate proves (see
-    /// [`noisy_placement::Certificate`]): all of it.
+    /// The lower bound that the certificate proves (see [`noisy_placement::Certificate`]).
     pub certified: u64,
-    /// The question, the answer and the proof, where they were asked for.
+    /// The problem, the solution and the proof, if [`Options::wants_proofs`].
     pub proof: Option<Arc<GroupProof>>,
 }
 
-/// The placement problem of a group, its answer, and the proof. Nothing is proven where nothing is
-/// claimed.
+/// The placement problem of a group, its solution, and the proof of its lower bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupProof {
-    /// The question.
+    /// The placement problem.
     pub instance: Instance,
     pub sites: Vec<Site>,
     /// The proof of [`FunctionGroup::lower_bound`].
@@ -207,7 +207,7 @@ impl FunctionGroup {
         Price { units: self.lower_bound, unit: self.unit }
     }
 
-    /// Returns the part of the lower bound that is proven without a solver, in executions.
+    /// The lower bound that the certificate proves, in executions.
     pub fn certified_price(&self) -> Price {
         Price { units: self.certified, unit: self.unit }
     }
@@ -224,7 +224,7 @@ impl Fixed {
     }
 }
 
-/// A number of executions, shown with at most two decimals: `3`, `2.5`, `0.33`.
+/// A cost in executions, printed with at most two decimals: `3`, `2.5`, `0.33`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
     units: u64,
@@ -250,15 +250,15 @@ impl fmt::Display for Price {
     }
 }
 
-/// The result for one function.
+/// The result for a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The function is legal as it is and, with [`Options::replace`], no cheaper placement was
+    /// The function is already legal and, with [`Options::replace`], no cheaper placement was
     /// found.
     Legal,
-    /// It becomes legal, or cheaper.
+    /// The function becomes legal or cheaper.
     Fixed(Fixed),
-    /// It is left byte for byte as it is, for this reason.
+    /// The function is not changed, for this reason.
     Refused(String),
 }
 
@@ -273,7 +273,7 @@ impl Verdict {
     }
 }
 
-/// The result for a requested function.
+/// A requested function and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionOutcome {
     pub function: Op,
@@ -282,17 +282,16 @@ pub struct FunctionOutcome {
     pub verdict: Verdict,
 }
 
-/// The answer of [`insert_reduces`].
+/// The result of [`insert_reduces`].
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// One per function that was asked for, in that order.
+    /// The requested functions, in the order of the request.
     pub functions: Vec<FunctionOutcome>,
-    /// Functions that were placed together.
+    /// The groups of functions that were optimized together.
     pub groups: Vec<FunctionGroup>,
-    /// The edits of all functions together, re-analyzed and found clean; `None` if there is nothing
-    /// to insert.
+    /// The verified edits of all functions; `None` if there are none.
     pub fix: Option<Fix>,
-    /// The program with these edits, as it was analyzed.
+    /// The analyzed program after these edits.
     pub after: Option<Program>,
 }
 
@@ -309,17 +308,17 @@ impl Outcome {
         self.fix.as_ref().is_some_and(|it| !it.edits.is_empty())
     }
 
-    /// Number of ops that the fix inserts.
+    /// Returns the number of ops that the fix inserts.
     pub fn inserted(&self) -> usize {
         self.fixed().map(|it| it.inserted).sum()
     }
 
-    /// Number of ops that the fix removes.
+    /// Returns the number of ops that the fix removes.
     pub fn removed(&self) -> usize {
         self.fixed().map(|it| it.removed).sum()
     }
 
-    /// Describes the known bound on the cost of a function, and the functions placed with it.
+    /// Describes the proven bound of the cost of a function, and the functions of its group.
     pub fn proof(&self, fixed: &Fixed) -> String {
         let Some(group) = self.groups.get(fixed.group) else { return String::new() };
         let (cost, least) = (fixed.price(), fixed.least_price());
@@ -354,7 +353,7 @@ impl Outcome {
             (0, n) => format!("Remove {n} {op}"),
             (new, old) => format!("Replace {old} {op} with {new}"),
         };
-        // Units differ from group to group, but each is a divisor of the same.
+        // The units of groups differ; this is their least common multiple.
         let whole = self.groups.iter().map(|it| it.unit).fold(1, |all, it| all / gcd(all, it) * it);
         let sum = |of: fn(&FunctionGroup) -> u64| {
             let units = self.groups.iter().map(|it| of(it).saturating_mul(whole / it.unit));
@@ -373,10 +372,10 @@ impl Outcome {
     }
 }
 
-/// The reason why there is no answer at all.
+/// An error of a placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FixError {
-    /// The edited text was analyzed and breaks the promise, for this reason; it is not offered.
+    /// The edited text failed the verification, for this reason; it is not offered.
     Unverified(String),
 }
 
@@ -392,13 +391,13 @@ impl fmt::Display for FixError {
 
 impl std::error::Error for FixError {}
 
-/// Finds the cheapest places for `reduce_noise` in some functions and writes them as edits.
-/// Functions that call each other are placed together; other functions stay as they are.
+/// Computes the cheapest placement of `reduce_noise` in some functions as edits. Functions that
+/// call each other are optimized together; functions outside of `functions` are not changed.
 ///
 /// # Errors
 ///
-/// When the edited text of a group without calls does not pass re-analysis: a defect of this crate,
-/// and nothing is offered.
+/// The edited text of a group without calls does not pass re-analysis, which is a defect of this
+/// crate.
 pub fn insert_reduces(
     program: &Program,
     functions: &[Op],
@@ -408,31 +407,31 @@ pub fn insert_reduces(
     propose(program, functions, options).settled(program, functions, options, start)
 }
 
-/// The edits of a placement, and the promise that they must keep.
+/// The edits of a placement before verification, and the expected result of the verification.
 pub(crate) struct Proposal {
     answers: group::Answers,
-    /// In order.
+    /// The edits, sorted by position.
     pub edits: Vec<TextEdit>,
     promise: Promise,
 }
 
 impl Proposal {
-    /// Returns true if an edited program keeps the promise.
+    /// Returns true if an edited program passes the verification.
     pub(crate) fn is_kept_by(&self, after: &Program) -> bool {
         self.promise.kept_by(after).is_ok()
     }
 
-    /// Returns true if a changed function calls another or is called.
+    /// Returns true if a changed function calls another function or is called.
     pub(crate) fn has_calls(&self) -> bool {
         self.answers.fixed.iter().any(|it| it.has_calls)
     }
 
-    /// Returns the outcome, read and analyzed again. Answers that the analysis rejects are asked
-    /// for again, in the rest of the time limit that began at `start`.
+    /// Verifies the edits by a new analysis and returns the outcome. Groups that the analysis
+    /// rejects are solved once more, in the rest of the time limit that began at `start`.
     ///
     /// # Errors
     ///
-    /// As [`insert_reduces`].
+    /// Those of [`insert_reduces`].
     pub(crate) fn settled(
         self,
         program: &Program,
@@ -450,8 +449,8 @@ impl Proposal {
                 if refused.is_empty() || refused.iter().any(is_defect) {
                     return Err(unverified);
                 }
-                // The analysis merges calls with many different noises, so the next attempt merges
-                // them, too.
+                // The analysis joins calls with many different noises; the second attempt joins
+                // them too.
                 let mut again = options.clone();
                 again.limits.time =
                     again.limits.time.map(|time| time.saturating_sub(start.elapsed()));
@@ -481,13 +480,13 @@ impl Proposal {
         Ok(outcome)
     }
 
-    /// Returns the outcome for the requested functions of a program that keeps the promise.
+    /// Returns the outcome for the requested functions; the edits must have been verified.
     pub(crate) fn outcome(self, program: &Program, functions: &[Op]) -> Outcome {
         outcome(program, functions, self.answers, self.edits)
     }
 }
 
-/// The edits of the cheapest placement, not verified yet.
+/// Returns the edits of the cheapest placement, before verification.
 pub(crate) fn propose(program: &Program, functions: &[Op], options: &Options) -> Proposal {
     let answers = group::solve(program, functions, options, extract::MOST_COPIES);
     let all: Vec<&group::Answer> = answers.fixed.iter().collect();
@@ -520,12 +519,11 @@ fn outcome(
     outcome
 }
 
-/// Removes the answers that the analysis rejects by themselves, and returns them with the reason;
-/// `known` is the verdict on all of them together, if it is known. A rejected answer without calls
-/// is a defect.
+/// Removes the groups whose edits fail the verification, and returns them with the reason. `known`
+/// is the error of all edits together, if it is known. A rejected group without calls is a defect.
 ///
-/// *Cost.* Groups are independent, so they are bisected: 2 log n readings of the text for each
-/// rejected answer.
+/// *Cost.* Groups are independent, so they are bisected: the text is analyzed 2 log n times for
+/// each rejected group.
 fn remove_rejected(
     program: &Program,
     answers: &mut group::Answers,

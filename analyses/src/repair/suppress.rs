@@ -5,11 +5,11 @@ use crate::checks;
 use crate::document::Document;
 use crate::report::diagnostic::Severity;
 
-/// Suppresses the errors and warnings of a program by comments where that is possible, and removes
-/// the comments that suppress nothing.
+/// Suppresses the errors and warnings of a document by comments, if that is possible, and removes
+/// comments that suppress nothing.
 pub fn suppress(document: &mut Document, rules: &dyn Rules) -> Repaired {
     let mut repaired = Repaired::default();
-    // A suppressed diagnostic may have hidden others.
+    // Suppression of a diagnostic may reveal others.
     for _ in 0..MAX_ROUNDS {
         let mut found = rules.found_in_brief(document);
         rules.apply(&mut found);

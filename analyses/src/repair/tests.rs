@@ -46,7 +46,8 @@ const MANAGED: &str = "module attributes {backend.config_override = {bootstrapLe
 }
 ";
 
-/// Repairs a text; the repairs and the text after them. What the edits give is asserted.
+/// Repairs a text. Returns the repairs and the text after them, and asserts that the edits give
+/// this text.
 fn repaired(text: &str, scope: Scope<'_>, level_budget: Option<u32>) -> (Repaired, String) {
     let mut model = NoiseModel::tutorial();
     model.heir.level_budget = level_budget.and_then(std::num::NonZeroU32::new);
@@ -78,7 +79,7 @@ fn bootstraps_come_before_relinearizations() {
     assert!(!done.is_changed() && done.placed.is_empty(), "{text}");
 }
 
-/// Two functions over the budget, each with a suppression that suppresses nothing.
+/// Returns two functions over the budget, each with an unused suppression.
 fn two_functions() -> String {
     let function = |name: &str| {
         format!(
@@ -122,7 +123,7 @@ fn a_code_is_repaired_until_nothing_is_left() {
   return
 }
 ";
-    // A hint is left alone unless its code is asked for.
+    // Hints are repaired only if the scope is their code.
     assert_eq!(repaired(text, Scope::File, None).1, text);
     let (done, after) = repaired(text, Scope::Code("unused-op"), None);
     assert_eq!(after, "func.func @f(%x: i5) {\n  return\n}\n");

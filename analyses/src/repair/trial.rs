@@ -1,6 +1,6 @@
-//! Fixes of diagnostics, proven by analyzing the program after them.
+//! Fixes of diagnostics, verified by an analysis of the edited program.
 //!
-//! *Cost.* One analysis, unless fixes get in each other's way.
+//! *Cost.* One analysis, unless fixes overlap or add errors.
 
 use noisy_syntax::{Op, Source};
 use rustc_hash::FxHashMap;
@@ -15,12 +15,12 @@ use crate::report::remarks::Remark;
 /// Maximum number of edits for one request. Later diagnostics have no fix.
 const MAX_EDITS: usize = 1 << 16;
 
-/// Maximum number of analyses that prove the fixes of one request. Fixes that are not proven by
-/// then are not offered.
+/// Maximum number of analyses that verify the fixes of one request. Fixes that are not verified
+/// within this limit are not offered.
 const MAX_ANALYSES: usize = 64;
 
-/// Returns the proven fix of each diagnostic. An op that moves together with the op of another
-/// diagnostic has no fix of its own.
+/// Returns the verified fix of each diagnostic. A diagnostic whose op moves together with the op of
+/// another diagnostic has no fix.
 pub(super) fn fixes<'a>(
     program: &Program,
     index: &Index,
@@ -32,8 +32,8 @@ pub(super) fn fixes<'a>(
     if fixes.iter().all(Option::is_none) {
         return fixes;
     }
-    // The fixes of problems have already been tried one by one. The fix of a misspelled name may
-    // reveal errors that the wrong name hid.
+    // The fixes of problems have already been tried one by one. The fix of a misspelled name is
+    // tried without an analysis: it may reveal errors that the wrong name hid.
     let mut tried: Vec<Option<Fix>> = vec![None; fixes.len()];
     let mut n_tried = 0;
     for (n, it) in diagnostics.iter().enumerate() {
@@ -51,15 +51,15 @@ pub(super) fn fixes<'a>(
     fixes.into_iter().zip(tried).map(|(fix, tried)| fix.or(tried)).collect()
 }
 
-/// Returns true if a fix adds no problem to the text.
+/// Returns true if a fix adds no problem of the parser or the verifier.
 fn adds_no_problem(program: &Program, fix: &Fix) -> bool {
     let source = program.source();
     let after = Source::new(&fix.apply(&source.text().to_string()));
     after.problems().len() <= source.problems().len()
 }
 
-/// Returns all proven fixes of each diagnostic, the best first. Only problems of the text have
-/// several.
+/// Returns all verified fixes of each diagnostic, the best first. Only problems of the parser and
+/// the verifier have several fixes.
 pub(super) fn choices<'a>(
     program: &Program,
     index: &Index,
@@ -77,7 +77,7 @@ pub(super) fn choices<'a>(
     out
 }
 
-/// Returns the fix of each diagnostic without a proof. Most of these fixes add no error.
+/// Returns the fix of each diagnostic without verification. Most of these fixes add no error.
 pub(super) fn unproven<'a>(
     program: &Program,
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
@@ -111,17 +111,17 @@ pub(super) fn unproven<'a>(
     fixes
 }
 
-/// Returns the proven fix of a remark on an op.
+/// Returns the verified fix of a remark on an op.
 pub(super) fn fix_of(program: &Program, index: &Index, op: Op, remark: Remark) -> Option<Fix> {
     let check = checks::find(remark.code())?;
     let at = check.at(core_range(program.ir(), op), String::new());
     fixes(program, index, [&at], &mut Trial::default()).pop()?
 }
 
-/// Returns the fixes that add no error to the program. Each was applied to a copy of the program,
-/// together with all other such fixes that do not edit the same ranges, and the copy was analyzed.
-/// This proves each fix alone: a removal needs no other, since an unused op, or a reset that only
-/// raises noise, takes nothing from the ops that stay.
+/// Returns the fixes that add no error to the program. Fixes that do not overlap are applied
+/// together to a copy of the program, and the copy is analyzed. This also verifies each fix alone,
+/// because no fix depends on another: the removal of an unused op, or of a reset that only raises
+/// noise, does not affect the remaining ops.
 fn proven(
     program: &Program,
     index: &Index,
@@ -153,8 +153,8 @@ fn proven(
     fixes.into_iter().zip(holds).map(|(fix, holds)| fix.filter(|_| holds)).collect()
 }
 
-/// Returns true if some edits, given in order, add no error to the program, or reduce the problems
-/// of its text: these problems hide errors.
+/// Returns true if some sorted edits add no error to the program, or reduce the problems of the
+/// parser and the verifier, which hide other errors.
 pub(super) fn holds(
     program: &Program,
     index: &Index,
@@ -167,7 +167,7 @@ pub(super) fn holds(
         })
 }
 
-/// The program after the edits that were tried last.
+/// Cache: the program after the last tried edits.
 #[derive(Debug, Default)]
 pub(super) struct Trial(Option<TriedEdits>);
 
@@ -180,12 +180,12 @@ struct TriedEdits {
 }
 
 impl Trial {
-    /// Number of errors after some edits, given in order. Every call has the same program.
+    /// Returns the number of errors after some sorted edits. All calls must pass the same program.
     fn n_errors(&mut self, program: &Program, edits: &[TextEdit]) -> usize {
         if let Some(tried) = self.0.as_ref().filter(|it| it.edits == edits) {
             return tried.n_errors;
         }
-        // Drops the old copy first: there are never two at a time.
+        // Drops the old copy first, to keep only one in memory.
         self.0 = None;
         let text = TextEdit::apply_all(edits, &program.source().text().to_string());
         let after = Program::with_model(&text, program.model().clone());
@@ -194,13 +194,13 @@ impl Trial {
         self.0.insert(TriedEdits { edits: edits.to_vec(), after, index, n_errors }).n_errors
     }
 
-    /// Returns the program after some edits if these were tried last.
+    /// Returns the program after some edits, if they are the last tried edits.
     pub(super) fn after(self, edits: &[TextEdit]) -> Option<(Program, Index)> {
         self.0.filter(|it| it.edits == edits).map(|it| (it.after, it.index))
     }
 }
 
-/// Number of errors of a program: problems of the text, and those that checks find.
+/// Returns the number of errors of a program: those of the parser, the verifier and the checks.
 fn n_errors(program: &Program, index: &Index) -> usize {
     let found = checks::run(program, index, &[], Detail::Brief);
     let n_found = found.iter().filter(|it| it.severity == Severity::Error).count();
@@ -229,9 +229,9 @@ mod tests {
             replacing(text, no_c, ""),
             None,
             replacing(text, "  %b = arith.addi %a, %a : i32\n", ""),
-            // Overlaps with the first fix, and adds no error.
+            // Overlaps the first fix, and adds no error.
             replacing(text, "%b, %b", "%a, %a"),
-            // Overlaps with both, and adds an error.
+            // Overlaps the first and the preceding fix, and adds an error.
             replacing(text, "%b, %b", "%z, %a"),
         ];
         let holds: Vec<bool> = proven(fixes).iter().map(Option::is_some).collect();

@@ -1,4 +1,4 @@
-//! Diagnostics and fixes: plain data in byte ranges of one text.
+//! Diagnostics and fixes: plain data with byte ranges of a text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,17 +12,18 @@ pub enum Severity {
     Error,
     /// The program probably differs from the intention.
     Warning,
-    /// Worth knowing.
+    /// Information, without a problem.
     Info,
-    /// Could be better.
+    /// The program can be improved.
     Hint,
 }
 
-/// Maximum number of diagnostics of a file that are reported by default; the others are counted.
+/// Maximum number of diagnostics of a file that are reported by default; further ones are only
+/// counted.
 pub const MAX_DIAGNOSTICS: usize = 1000;
 
-/// Returns the most severe diagnostics of a file, at most `most`, in their order, and the number of
-/// those left out.
+/// Returns at most `most` diagnostics of a file, the most severe ones, in their order, and the
+/// number of omitted ones.
 pub fn worst(found: Vec<Diagnostic>, most: usize) -> (Vec<Diagnostic>, usize) {
     let n_left = found.len().saturating_sub(most);
     if n_left == 0 {
@@ -35,14 +36,14 @@ pub fn worst(found: Vec<Diagnostic>, most: usize) -> (Vec<Diagnostic>, usize) {
     (numbered.into_iter().map(|it| it.1).collect(), n_left)
 }
 
-/// The family of a diagnostic.
+/// The category of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     /// The text does not follow the grammar.
     Syntax,
     Name,
     Type,
-    /// A verifier rejects it.
+    /// A verifier rejects the op.
     Structure,
     /// Noise over the budget, contracts.
     Noise,
@@ -51,7 +52,7 @@ pub enum Category {
 }
 
 impl Severity {
-    /// As it is written: `error`.
+    /// Returns the name in output and settings: `error`.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -63,7 +64,7 @@ impl Severity {
 }
 
 impl Category {
-    /// As it is written: `syntax`.
+    /// Returns the name in output and settings: `syntax`.
     pub fn name(self) -> &'static str {
         match self {
             Category::Syntax => "syntax",
@@ -87,14 +88,14 @@ impl From<noisy_syntax::Category> for Category {
     }
 }
 
-/// The way in which an editor may show the range.
+/// A property of the range that decides how editors show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tag {
-    /// Faded out: not needed.
+    /// Unnecessary code, which editors fade out.
     Unnecessary,
 }
 
-/// A place that explains a diagnostic, such as a step of the chain that fed the noise.
+/// A position that explains a diagnostic, such as an op from which the noise comes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Related {
     pub range: Range<usize>,
@@ -102,14 +103,14 @@ pub struct Related {
 }
 
 impl Diagnostic {
-    /// The sentence that identifies it from one version of a program to the next: without
+    /// Returns the text that identifies the diagnostic across versions of a program: without
     /// suggestions, which depend on the rest of the program.
     pub fn identity(&self) -> &str {
         self.mlir_wording.as_ref().unwrap_or(&self.message)
     }
 }
 
-/// One problem of a program.
+/// A reported problem of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
     /// Stable kebab-case code, such as `noise-overflow`.
@@ -117,18 +118,18 @@ pub struct Diagnostic {
     pub category: Category,
     pub severity: Severity,
     pub range: Range<usize>,
-    /// The problem and its reason: one sentence with the value, the number and the limit; lower
-    /// case, no full stop.
+    /// The problem and its reason: one sentence with the value, the number and the limit, in lower
+    /// case, without a full stop.
     pub message: String,
-    /// The chain of causes, from its source on.
+    /// The chain of causes, starting at its source.
     pub related: Vec<Related>,
-    /// The remedy: one or more sentences, each with a capital, without the last full stop.
+    /// The remedy: capitalized sentences, without the last full stop.
     pub help: Option<String>,
-    /// The problem in words close to those of `mlir-opt`, which people search for, if the message
-    /// has others.
+    /// The problem in the words of `mlir-opt`, for searches in the web; `None` if the message has
+    /// the same words.
     pub mlir_wording: Option<String>,
     pub tags: Vec<Tag>,
-    /// The kind of repair that it needs; [`crate::repair`] makes it.
+    /// The kind of repair that the diagnostic needs; [`crate::repair`] computes the repair.
     pub repair: Repair,
 }
 
@@ -138,48 +139,51 @@ pub enum Repair {
     /// No repair is known.
     #[default]
     None,
-    /// Edits of its own: [`crate::Document::fixes`].
+    /// The edits of a fix for this diagnostic: [`crate::Document::fixes`].
     Edits,
-    /// One of several edits: [`crate::Document::choices`]. A user has to choose.
+    /// One of several fixes, among which the user chooses: [`crate::Document::choices`].
     Choice,
-    /// `reduce_noise`, placed in its function and in functions connected with it by calls.
+    /// A placement of `reduce_noise` in its function and in functions that are connected with it by
+    /// calls.
     Placement,
-    /// Bootstraps, level reductions or relinearizations, placed in its function.
+    /// A placement of bootstraps, level reductions or relinearizations in its function.
     Management,
 }
 
 impl Repair {
-    /// Returns true if the optimizer makes this repair.
+    /// Returns true if the optimizer computes this repair.
     pub fn is_placed(self) -> bool {
         matches!(self, Repair::Placement | Repair::Management)
     }
 }
 
-/// The review that a fix needs.
+/// The confidence in a fix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Applicability {
-    /// Keeps the meaning of the program; proven by re-analysis where the claim is about noise.
+    /// The fix keeps the meaning of the program. If it changes noise, the edited program has been
+    /// analyzed.
     Safe,
-    /// Probably right; look at it.
+    /// The fix is probably right; a user must review it.
     Unsafe,
 }
 
-/// A change that fixes something.
+/// A change that removes a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fix {
-    /// A command: `Insert 3 reduce_noise (proven optimal)`.
+    /// An imperative: `Insert 3 reduce_noise (proven optimal)`.
     pub title: String,
     pub applicability: Applicability,
-    /// The edits, in textual order, disjoint, against the text that was analyzed.
+    /// Disjoint edits of the analyzed text, in textual order.
     pub edits: Vec<TextEdit>,
 }
 
-/// Returns the edits of the fixes that can be applied at once, in textual order, and for each fix
-/// true if it is among them: in the given order, each that edits no range of an earlier one. Lines
-/// that several insert at one offset follow each other in that order.
+/// Selects fixes that can be applied together: in the given order, each fix whose edits do not
+/// overlap those of a selected earlier fix. Returns the selected edits in textual order, and for
+/// each fix true if it is selected. Lines that several fixes insert at one offset keep the order of
+/// the fixes.
 pub fn combine<'a>(fixes: impl IntoIterator<Item = &'a Fix>) -> (Vec<TextEdit>, Vec<bool>) {
-    // By start, and by fix for inserted lines. A fix may repeat an edit; otherwise no two begin at
-    // one offset.
+    // The key is the start of an edit and the index of its fix. Only inserted lines of several
+    // fixes, and a repeated edit of one fix, have the same start.
     let mut taken: BTreeMap<(usize, usize), &TextEdit> = BTreeMap::new();
     let mut is_taken = Vec::new();
     let is_line = |it: &TextEdit| it.range.is_empty() && it.text.ends_with('\n');
@@ -203,7 +207,7 @@ pub fn combine<'a>(fixes: impl IntoIterator<Item = &'a Fix>) -> (Vec<TextEdit>, 
 }
 
 impl Fix {
-    /// The text after the fix.
+    /// Returns the text after the fix.
     pub fn apply(&self, text: &str) -> String {
         TextEdit::apply_all(&self.edits, text)
     }
@@ -222,18 +226,18 @@ mod tests {
         };
         let fixes = [
             fix(&[(0, 2), (10, 12)]),
-            // Beside the first.
+            // Adjacent to the first.
             fix(&[(2, 4)]),
-            // Into the first.
+            // Overlaps the first.
             fix(&[(5, 6), (11, 13)]),
-            // Free, as the one before is not taken.
+            // Overlaps only the preceding fix, which is not selected.
             fix(&[(5, 6)]),
-            // Begins where one begins that is taken.
+            // Starts at the start of a selected fix.
             fix(&[(5, 5)]),
             fix(&[(6, 6)]),
-            // Two insertions have no order.
+            // Two insertions at one offset, which have no order.
             fix(&[(6, 6)]),
-            // Inside of another.
+            // Inside of a selected range.
             fix(&[(3, 3)]),
             fix(&[(8, 11)]),
             fix(&[]),
@@ -243,7 +247,7 @@ mod tests {
         assert_eq!(is_taken, taken);
         let ranges: Vec<_> = edits.iter().map(|it| it.range.clone()).collect();
         assert_eq!(ranges, [0..2, 2..4, 5..6, 6..6, 10..12]);
-        // Whole lines have one.
+        // Insertions of whole lines have an order.
         let line = |at: usize, text: &str| {
             let edits = vec![TextEdit { range: at..at, text: text.to_owned() }];
             Fix { title: String::new(), applicability: Applicability::Safe, edits }

@@ -1,8 +1,8 @@
 //! The lines in which two texts differ.
 //!
-//! *Cost.* About linear in both texts, even if every line has changed: lines that only one of them
-//! has are set aside first, and where lines repeat too often for the search, a script that is not
-//! the shortest is enough.
+//! *Cost.* About linear in both texts, even if every line has changed: lines that occur in only one
+//! text are removed before the search, and for texts with many repeated lines the edit script may
+//! not be the shortest.
 
 use std::ops::Range;
 
@@ -12,22 +12,22 @@ mod unified;
 
 pub use unified::unified;
 
-/// Lines of a text, and the lines that replace them in another one. One of the two ranges may be
+/// Lines of a text, and the lines of another text that replace them. One of the two ranges may be
 /// empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Change {
-    /// Lines of the text before, from 0.
+    /// Lines of the old text, from 0.
     pub before: Range<usize>,
-    /// Lines of the text after, from 0.
+    /// Lines of the new text, from 0.
     pub after: Range<usize>,
 }
 
-/// In texts of more lines the search prefers speed to a readable script, which would count the rest
-/// of the text again for each change.
+/// Maximum number of lines for the histogram algorithm. It gives more readable changes, but scans
+/// the rest of the text for each change.
 const LONG: usize = 20_000;
 
-/// Returns the changes from the lines `before` to the lines `after`, in order. Between two changes
-/// there are lines that stay.
+/// Returns the changes from the lines `before` to the lines `after`, in order. At least one
+/// unchanged line is between two changes.
 pub fn changes(before: &[&str], after: &[&str]) -> Vec<Change> {
     let mut lines = InternedInput::default();
     lines.update_before(before.iter().copied());
@@ -46,7 +46,7 @@ pub fn changes(before: &[&str], after: &[&str]) -> Vec<Change> {
     let stay = stay.zip(stays(&new, &|it| diff.is_added(it)));
     let (mut from, mut to) = (0, 0);
     let mut out = Vec::new();
-    // The lines between two lines that stay are one change.
+    // The lines between two unchanged lines are one change.
     for (old, new) in stay.chain([(before.len(), after.len())]) {
         if (from, to) != (old, new) {
             out.push(Change { before: from..old, after: to..new });
@@ -56,7 +56,7 @@ pub fn changes(before: &[&str], after: &[&str]) -> Vec<Change> {
     out
 }
 
-/// The lines of a text that another has, too, and where they are.
+/// The lines of a text that also occur in another text, and their numbers.
 struct Shared {
     tokens: Vec<Token>,
     rows: Vec<usize>,

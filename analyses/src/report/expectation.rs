@@ -7,8 +7,9 @@
 //!
 //! The grammar is that of MLIR's `SourceMgrDiagnosticVerifierHandler`:
 //! `expected-(error|warning|remark|note)`, `-re` for a text with regular expressions in `{{}}`,
-//! then `@+1`, `@-1`, `@above`, `@below` or `@unknown`, then `{{text}}` at the end of the line. The
-//! text may be any part of the message. An expectation may be met more than once.
+//! then optionally `@+1`, `@-1`, `@above`, `@below` or `@unknown`, then `{{text}}` at the end of
+//! the line. The text may be any part of the message. Several diagnostics may match one
+//! expectation.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -59,7 +60,7 @@ impl Expectations {
             Regex::new(r"expected-(error|note|remark|warning)(-re)? *(@([+-][0-9]+|above|below|unknown))? *\{\{(.*)\}\}$").ok()
         });
         let (mut all, mut wrong): (Vec<Expectation>, Vec<Mismatch>) = (Vec::new(), Vec::new());
-        // Expectations that wait for the next line without one, and the last such line.
+        // The `@below` expectations since the last line without an expectation, and that line.
         let (mut below, mut last_other) = (Vec::new(), 0);
         let mut end = 0;
         for (row, line) in text.split_inclusive('\n').enumerate() {
@@ -92,7 +93,7 @@ impl Expectations {
                 Some("above") => Some(last_other),
                 Some("below") => {
                     below.push(all.len());
-                    // `None` if no such line follows.
+                    // Stays `None` if no line without an expectation follows.
                     None
                 }
                 Some("unknown") => None,
@@ -104,13 +105,12 @@ impl Expectations {
         (Self { all }, wrong)
     }
 
-    /// Marks the expectation that a diagnostic at a line, from 0, meets. A diagnostic without a
-    /// line may meet an expectation at any line.
+    /// Marks the expectation that matches a diagnostic as met. Lines are counted from 0. A
+    /// diagnostic without a line may match an expectation at any line.
     ///
     /// # Errors
     ///
-    /// The diagnostic meets none. The message stands at an expectation of another kind that fits,
-    /// if there is one.
+    /// No expectation matches. If one with another kind matches, the error contains its range.
     pub fn meet(
         &mut self,
         kind: &str,
@@ -135,7 +135,7 @@ impl Expectations {
         })
     }
 
-    /// The expectations that no diagnostic met.
+    /// The expectations that no diagnostic matched.
     pub fn unmet(&self) -> impl Iterator<Item = Mismatch> {
         let unmet = self.all.iter().filter(|it| !it.is_met);
         unmet.map(|it| {

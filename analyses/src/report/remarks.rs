@@ -1,10 +1,10 @@
-//! Remarks: facts of passes about single ops, which lints report.
+//! Remarks: ops that a pass would change, which lints report.
 //!
-//! *Law.* The remarks of a function follow from its ops and from their known constants; after any
-//! edits they equal those made anew. A function with an unreadable op or an undefined name has
-//! none: its uses are unknown. *Cost.* Nothing before the first question. Then linear in each
-//! function, except for the regions that each op around looks into; an edit forgets only the
-//! remarks of the functions that it touches or whose constants it changes.
+//! *Law.* The remarks of a function depend only on its ops and their known constants; after any
+//! edits they equal those from scratch. A function with an opaque op or an undefined name has no
+//! remarks: its uses are unknown. *Cost.* None before the first query. Then linear in the size of
+//! each function, times the depth of nested regions. An edit drops only the remarks of functions
+//! that it touches or whose constants it changes.
 
 mod buffers;
 mod dead_store;
@@ -25,21 +25,22 @@ use noisy_dataflow::sparse::Moved;
 use noisy_integers::Integers;
 use noisy_integers::constant::Constant;
 
-/// A fact about an op.
+/// A remark on an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Remark {
-    /// Its only result is always this integer or float.
+    /// The only result of the op is always this integer or float.
     Folds(Constant),
-    /// It computes the same as this earlier op, wherever it runs.
+    /// The op always computes the same value as this earlier op.
     Same(Op),
-    /// It computes the same in each iteration of this loop around it, and may run before the loop.
+    /// The op computes the same value in each iteration of this enclosing loop, and may run before
+    /// the loop.
     Invariant(Op),
-    /// Its stored value is never read: this op overwrites it first, or nothing reads it at all.
+    /// The stored value is never read: this op overwrites it first, or (`None`) no op reads it.
     DeadStore(Option<Op>),
 }
 
 impl Remark {
-    /// The code of the lint that reports it.
+    /// Returns the code of the lint that reports the remark.
     pub fn code(self) -> &'static str {
         match self {
             Remark::Folds(_) => "folds-to-constant",
@@ -53,7 +54,7 @@ impl Remark {
 /// The cached facts of a function.
 #[derive(Debug, Default)]
 struct OfFunction {
-    /// The remarks, by op.
+    /// The remarks, sorted by op.
     remarks: OnceLock<Box<[(Op, Remark)]>>,
     /// Number of values of each name.
     names: OnceLock<FxHashMap<String, usize>>,
@@ -82,7 +83,7 @@ impl Remarks {
         made.flat_map(|it| it.iter().copied())
     }
 
-    /// The remarks on an op.
+    /// Returns the remarks on an op.
     pub(crate) fn of(&self, ir: &Ir, integers: &Integers, op: Op) -> Vec<Remark> {
         let Some(function) = ir.function_of(op) else { return Vec::new() };
         let Some(its) = self.functions(ir).get(&function) else { return Vec::new() };
@@ -102,7 +103,7 @@ impl Remarks {
         self.functions.get_or_init(all)
     }
 
-    /// Updates the remarks after an edit, which replaced `range` by `len` bytes.
+    /// Updates the remarks after an edit that replaced `range` by `len` bytes.
     pub(crate) fn update(
         &mut self,
         ir: &Ir,
@@ -127,7 +128,7 @@ impl Remarks {
             if ir.op(op).kind != OpKind::FuncFunc {
                 functions.remove(&op);
             }
-            // A function in another one is none that is understood, but may leave.
+            // A function with a nested function has no remarks; an edit may remove the nesting.
             let mut at = Some(op);
             while let Some(function) = at.and_then(|it| ir.function_of(it)) {
                 functions.insert(function, OfFunction::default());
@@ -156,7 +157,7 @@ thread_local! {
     static VISITS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// Remarks that are being made.
+/// The remarks computed so far.
 #[derive(Debug, Default)]
 struct Made {
     remarks: Vec<(Op, Remark)>,
@@ -187,8 +188,8 @@ impl Made {
         it
     }
 
-    /// Ops that compute the same in each iteration. An op that leaves an inner loop may then leave
-    /// an outer one.
+    /// Adds the loop-invariant ops. An op that can leave an inner loop may then also leave an outer
+    /// one.
     fn invariant(&mut self, ir: &Ir, ops: &[Op], folded: &FxHashSet<Op>) {
         let mut moved: FxHashSet<Op> = FxHashSet::default();
         for &op in ops {
@@ -207,7 +208,7 @@ impl Made {
         }
     }
 
-    /// Ops that compute the same as earlier ones.
+    /// Adds the ops that compute the same value as an earlier op.
     fn same(&mut self, ir: &Ir, function: Op, folded: &FxHashSet<Op>) {
         let mut numbers: FxHashMap<Value, Value> = FxHashMap::default();
         let mut walk = Walk::new(ir, function);
@@ -263,7 +264,8 @@ fn names_in(ir: &Ir, function: Op) -> FxHashMap<String, usize> {
     out
 }
 
-/// Returns true if an op and its operands are known.
+/// Returns true if an op is parsed without errors and all its operands are defined. Nested
+/// functions are excluded.
 fn is_understood(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     data.form != Form::Opaque
@@ -272,14 +274,15 @@ fn is_understood(ir: &Ir, op: Op) -> bool {
         && data.operands.iter().all(|it| it.value.is_some())
 }
 
-/// Returns true if an unneeded op is worth a remark: one of many equal constants costs nothing.
+/// Returns true if an unnecessary op is worth a remark. A constant is not: equal constants cost
+/// nothing.
 fn is_told(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     !data.kind.has(Traits::CONSTANT) && data.regions.is_empty()
 }
 
-/// The integer or float that the only result of an op always is, if the op is not a constant and
-/// has no effects.
+/// Returns the constant integer or float that the only result of an op folds to; `None` for
+/// constants and ops with effects.
 fn constant_of(ir: &Ir, integers: &Integers, op: Op) -> Option<Constant> {
     let [value] = ir.op(op).results[..] else { return None };
     let constant = integers.constant(ir, value);

@@ -1,5 +1,5 @@
-//! Programs that take too many steps to follow: in bounded work their facts become Unknown and
-//! live, with a hint that reports this in its place, and never a number that was not decided.
+//! Programs that take too many steps to analyze. With bounded work, their facts become unknown, all
+//! code counts as live, and a hint reports the loop; no undecided fact is a number.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use crate::{Document, Noise, Severity};
 
 const TY: &str = "!noisy.i32";
 
-/// The codes and the source lines of all that is reported, in textual order.
+/// Returns the codes and the source lines of all diagnostics, in textual order.
 fn found(document: &Document) -> Vec<(&'static str, String)> {
     let text = document.source().text().to_string();
     let line = |at: usize| {
@@ -17,8 +17,8 @@ fn found(document: &Document) -> Vec<(&'static str, String)> {
     document.diagnostics().iter().map(|it| (it.code, line(it.range.start))).collect()
 }
 
-/// Nested loops, each with `rounds` rounds and another initial noise; in the innermost loop a value
-/// overflows that does not depend on what the loops carry.
+/// Returns nested loops with `rounds` iterations each. In the innermost loop a value overflows that
+/// does not depend on the iteration arguments.
 fn nest(depth: usize, rounds: usize) -> String {
     let mut text = format!(
         "func.func @f(%x: {TY}, %y: i5) -> {TY} {{
@@ -52,7 +52,8 @@ fn nest(depth: usize, rounds: usize) -> String {
     text + &format!("return %r0 : {TY}\n}}\n")
 }
 
-/// Every value that may carry noise has some fact, and what carries the loops' noise is unknown.
+/// Checks that all ops are live, and that the noise of all values is unknown except that of the
+/// values in `is_decided`.
 fn check_live(document: &Document, is_decided: &[&str]) {
     let ir = document.ir();
     let mut n_unknown = 0;
@@ -85,7 +86,7 @@ fn nests_of_loops_are_undecided_where_they_begin() {
         assert!(hint.is_some_and(|it| it.severity == Severity::Hint && it.help.is_some()));
         check_live(&document, &["%e", "%p", "%q"]);
         assert!(document.facts().n_visits() < 300_000, "{}", document.facts().n_visits());
-        // Fewer rounds are decided; and back.
+        // Fewer iterations are decided. Then the edit is undone.
         let Some(at) = text.find(&format!("constant {rounds}")) else { panic!("{text}") };
         let at = at + "constant ".len();
         for (new, is_undecided) in [("1", false), (&*rounds.to_string(), true)] {
@@ -100,7 +101,7 @@ fn nests_of_loops_are_undecided_where_they_begin() {
 
 #[test]
 fn a_callee_is_undecided_in_whatever_context() {
-    // The contract says what it takes; what two calls pass are two contexts of a private function.
+    // Two calls with different noise are two contexts of the private function.
     let callee = nest(11, 3).replace("func.func @f", "func.func private @f");
     let call = |of: &str| format!("call @f({of}, %y) : ({TY}, i5) -> {TY}");
     let main = format!(
@@ -125,7 +126,7 @@ return %3 : {TY}
     };
     assert_eq!(count(&document).len(), 1);
     assert!(count(&document)[0].starts_with("%r0 = "));
-    // The calls are removed, one after the other; no hint is left for a function without calls.
+    // The calls are removed one by one; a function without calls has no hint.
     for (from, n) in [("%1 = ", 1), ("%2 = ", 0)] {
         let text = document.source().text().to_string();
         let Some(at) = text.find(from) else { panic!("{text}") };
@@ -190,7 +191,7 @@ fn cycles_of_blocks_cost_bounded_work() {
     let types = list(&|_| TY.to_owned());
     let inits = list(&|_| "%x".to_owned());
     let args = list(&|it| format!("%a{it}: {TY}"));
-    // Each pass moves the larger noise on by one argument.
+    // Each pass moves the larger noise to the next argument.
     let next = list(&|it| if it + 1 == N { "%z".to_owned() } else { format!("%a{}", it + 1) });
     let mut body = String::new();
     for at in 0..N / 2 {
@@ -214,7 +215,8 @@ return %a0 : {TY}
     assert!(document.facts().n_visits() < 400_000, "{}", document.facts().n_visits());
 }
 
-/// Functions of which each calls the next one; the first one also itself, if it is recursive.
+/// Returns functions that call the next one; the first function also calls itself if
+/// `is_recursive`.
 fn calls(n: usize, is_recursive: bool) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -231,7 +233,7 @@ fn calls(n: usize, is_recursive: bool) -> String {
     text
 }
 
-/// The value that the first function returns.
+/// Returns the noise of the value that the first function returns.
 fn given(document: &Document) -> Option<Noise> {
     let ir = document.ir();
     let first = ir.functions()[0];
@@ -242,7 +244,7 @@ fn given(document: &Document) -> Option<Noise> {
 
 #[test]
 fn calls_that_nest_too_deep_are_undecided() {
-    // Each call is nested in 150 regions, which count as well.
+    // Each call is nested in 150 regions, which also count.
     const N: usize = 2_700;
     for is_recursive in [false, true] {
         let mut text = String::new();

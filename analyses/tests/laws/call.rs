@@ -1,4 +1,5 @@
-//! Calls equal their inlining, and no shape of calls or blocks is too much.
+//! Calls equal their inlining, and the analysis of any shape of calls or blocks ends in bounded
+//! work.
 
 use std::fmt::Write as _;
 
@@ -7,7 +8,8 @@ use crate::{Document, Noise};
 
 const TY: &str = "!noisy.i32";
 
-/// A step of a straight-line function on earlier values (the two arguments come first).
+/// An op of a straight-line function: its name and the indices of two earlier values. The two
+/// arguments come first.
 type Step = (&'static str, usize, usize);
 
 fn line(name: &str, (op, x, y): Step, names: &[String], callee: usize) -> String {
@@ -19,7 +21,7 @@ fn line(name: &str, (op, x, y): Step, names: &[String], callee: usize) -> String
     }
 }
 
-/// Writes the body of a function in place, and those that it calls; the name of what it returns.
+/// Writes the body of a function with all calls inlined. Returns the name of the returned value.
 fn inline(
     functions: &[Vec<Step>],
     at: usize,
@@ -46,7 +48,7 @@ fn n_errors(document: &Document) -> usize {
     document.diagnostics().iter().filter(|it| it.code.starts_with("noise")).count()
 }
 
-/// The result of `@f4`, and true if there is no noise error.
+/// Returns the noise of the result of `@f4`, and true if there is no noise error.
 fn end(text: &str) -> (Option<Noise>, bool) {
     let document = Document::new(text);
     let ir = document.ir();
@@ -62,7 +64,7 @@ fn calls_equal_inlining() {
     let mut n_legal = 0;
     for seed in 1..=n {
         let mut random = Random::new(seed * 6151 + 3);
-        // Each function calls the one before it, at most twice: at most 16 contexts.
+        // Each function calls the preceding one at most twice, so there are at most 16 contexts.
         let mut functions: Vec<Vec<Step>> = Vec::new();
         for at in 0..5 {
             let (mut steps, mut n_calls) = (Vec::new(), 0);
@@ -110,19 +112,19 @@ fn chains_rings_and_fans_of_calls_end() {
     let main = format!(
         "func.func @main(%a: {TY}) -> {TY} {{\n%0 = call @f0(%a) : ({TY}) -> {TY}\nreturn %0 : {TY}\n}}\n"
     );
-    // A chain deeper than calls are followed.
+    // A long chain of calls.
     let mut chain = main.clone();
     for at in 0..5_000 {
         chain += &function(at, at + 1, &format!("reduce_noise %0 : {TY}"));
     }
     assert_eq!(n_errors(&Document::new(&(chain + &last(5_000)))), 0);
-    // A ring that never returns.
+    // A cycle of calls that never returns.
     let mut ring = main.clone();
     for at in 0..100 {
         ring += &function(at, (at + 1) % 100, &format!("add %0, %a : {TY}"));
     }
     assert_eq!(n_errors(&Document::new(&ring)), 0);
-    // Each function calls the next one twice, with more noise the second time.
+    // Each function calls the next one twice, the second time with more noise.
     let mut fan = main;
     for at in 0..60 {
         let call = |of: &str| format!("call @f{}({of}) : ({TY}) -> {TY}", at + 1);
@@ -137,8 +139,7 @@ fn chains_rings_and_fans_of_calls_end() {
     assert!(document.facts().n_visits() < 200_000, "{}", document.facts().n_visits());
 }
 
-/// Trees of calls that have nothing to do with each other, some with integers that flow through the
-/// calls.
+/// Returns independent trees of calls, some with integers that flow through the calls.
 fn grove(n: usize) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -191,13 +192,14 @@ fn an_edit_visits_only_what_its_function_is_tied_to() {
     };
     let (few, many) = (visits(20), visits(500));
     assert_eq!(few, many);
-    // A tree has 17 ops; each layer may go over them, and once more for what its calls bring.
+    // A tree has 17 ops; each analysis may visit them once, and once more for changed facts of
+    // calls.
     assert!(many.iter().all(|it| it.0 <= 100 && it.1 <= 40), "{many:?}");
     assert!(many.iter().any(|it| it.1 > 0));
 }
 
-/// A function of blocks, each of which branches to the next; the text begins with those of the
-/// lowest rank.
+/// Returns a function of blocks, each of which branches to the next one. In the text, blocks are
+/// sorted by their rank.
 fn chain_of_blocks(n: usize, rank: impl Fn(usize) -> usize) -> String {
     let mut order: Vec<usize> = (0..=n).collect();
     order.sort_by_key(|&it| rank(it));
@@ -241,7 +243,7 @@ fn the_text_of_a_label_concerns_no_op_of_its_block() {
     text += &format!("  return %v{N} : {TY}\n}}\n");
     let mut document = Document::new(&text);
     let at = text.find("^b(%v0").expect("a label") + "^b".len();
-    // A block that nothing branches to is dead, and its ops with it.
+    // A block without a branch to it is dead, and so are its ops.
     for (range, new, dies) in [(at..at, " ", false), (at..at + 1, "", false), (at..at, "c", true)] {
         document.edit(range, new);
         let fresh = Document::new(&document.source().text().to_string());
@@ -259,7 +261,7 @@ fn many_blocks_end() {
     assert_eq!(n_errors(&document), 0);
     assert!(document.facts().n_visits() < 3 * N, "{}", document.facts().n_visits());
     assert!(document.integers().n_visits() < 6 * N, "{}", document.integers().n_visits());
-    // An op that changes no fact, in the middle.
+    // Inserts an op that changes no fact into the middle.
     let at = text.find("  cf.br ^b50001(").expect("the needle is in the text");
     document.edit(at..at, &format!("  %x = noisy.reduce_noise %v50000 : {TY}\n"));
     let visits = (document.integers().n_visits(), document.facts().n_visits());
@@ -267,7 +269,7 @@ fn many_blocks_end() {
     assert_eq!(n_errors(&document), 0);
 }
 
-/// The facts of a text after an edit are those of the text read anew.
+/// Checks that the facts after an edit equal those from scratch.
 fn check_edit(text: &str, from: &str, to: &str) {
     let at = text.find(from);
     let Some(at) = at else { panic!("{from} is not in the text") };
@@ -353,7 +355,7 @@ func.func @f() -> i8 {
 
 #[test]
 fn ops_beside_functions_do_not_affect_them() {
-    // The function is called before the values are computed that it must not use.
+    // The function is called before the definition of the values that it must not use.
     let text = format!(
         "%0 = func.call @f() : () -> {TY}
 %1 = noisy.reduce_noise %0 : {TY}

@@ -1,4 +1,5 @@
-//! Edits through calls: equal to reading anew, and no dearer than what depends on them.
+//! Edits in programs with calls: the facts equal those from scratch, and the cost is proportional
+//! to the facts that depend on the edit.
 
 use std::fmt::Write as _;
 
@@ -7,8 +8,8 @@ use crate::laws::Random;
 
 const TY: &str = "!noisy.i32";
 
-/// Functions that call those further down, with loops, branches and vectors of different noise; now
-/// and then any other.
+/// Returns random functions that call later functions, and rarely others, with branches and
+/// different noise of arguments.
 fn program(random: &mut Random) -> String {
     let n = 3 + random.below(7);
     let mut text = String::new();
@@ -50,7 +51,8 @@ fn program(random: &mut Random) -> String {
     text
 }
 
-/// A line, edited: what it computes, calls or says of a function; or it is gone, or there twice.
+/// Returns an edited line with another op, callee, operand or visibility, or the line removed or
+/// duplicated.
 fn edit(random: &mut Random, line: &str) -> String {
     match random.below(10) {
         0 => String::new(),
@@ -75,7 +77,7 @@ fn edit(random: &mut Random, line: &str) -> String {
     }
 }
 
-/// The contexts of all functions, by what is passed.
+/// Returns the contexts of all functions as texts of their arguments and calls.
 pub(crate) fn contexts(document: &Document) -> Vec<Vec<String>> {
     let ir = document.ir();
     let of = |it| {
@@ -92,16 +94,16 @@ pub(crate) fn contexts(document: &Document) -> Vec<Vec<String>> {
     ir.functions().into_iter().map(of).collect()
 }
 
-/// Number of edits that visited anything, and of those that visited less than half of the visits
-/// from scratch.
+/// The number of edits with at least one visit, and of those with less than half of the visits from
+/// scratch.
 #[derive(Debug, Default)]
 pub(crate) struct Costs {
     pub(crate) n_costly: usize,
     pub(crate) n_less: usize,
 }
 
-/// Edits random lines of a program, or takes the last edit back one time in `undone`; facts,
-/// contexts and diagnostics are those of the text read anew each time.
+/// Edits random lines of a program, and undoes one edit in `undone`. Checks after each edit that
+/// facts, contexts and diagnostics equal those from scratch.
 pub(crate) fn edits_equal_reading_anew(
     (seed, random): (u64, &mut Random),
     text: &str,
@@ -152,8 +154,8 @@ fn edits_through_calls_equal_reading_anew() {
     assert!(n_less * 4 > n_costly && n_costly > 2_000, "{n_less} of {n_costly}");
 }
 
-/// Number of visits of the solver of noise for an edit of a line of a function and for the edit
-/// back; `text` is the beginning of the line.
+/// Returns the number of visits of the noise solver for an edit of a line of a function, and for
+/// the undone edit. `line` is the start of the line.
 pub(crate) fn visits(
     document: &mut Document,
     function: &str,
@@ -164,7 +166,7 @@ pub(crate) fn visits(
     visits_by(&of_noise, document, function, line, new)
 }
 
-/// As [`visits`], by whichever solver.
+/// Like [`visits`], for any solver.
 fn visits_by(
     n_visits: &dyn Fn(&Document) -> usize,
     document: &mut Document,
@@ -182,8 +184,8 @@ fn visits_by(
     (there, n_visits(document))
 }
 
-/// A chain of calls with an integer from the first function to the last, and back. What is passed
-/// and returned is a constant whatever comes in, or follows from it.
+/// Returns a chain of calls that passes an integer to the last function and back. If `is_cut`, each
+/// passed and returned value is a constant, else it depends on the argument or result.
 fn integer_chain(n: usize, is_cut: bool) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -194,7 +196,7 @@ fn integer_chain(n: usize, is_cut: bool) -> String {
         } else {
             format!("func.call @f{}(%p) : (i32) -> i32", at + 1)
         };
-        // The first function gets an unknown argument, and passes a constant on.
+        // The first function has an unknown argument and passes a constant.
         let passed = if at == 0 { "arith.constant 4 : i32".to_owned() } else { of("%a") };
         let _ = writeln!(
             text,
@@ -205,7 +207,7 @@ fn integer_chain(n: usize, is_cut: bool) -> String {
     text
 }
 
-/// Functions that call one with a constant, and do not depend on what it returns.
+/// Returns functions that call `@hub` with a constant and do not depend on its result.
 fn integer_star(n: usize) -> String {
     let mut text = "func.func private @hub(%a: i32) -> i32 {\n  %c = arith.constant 2 : i32\n  %0 = arith.addi %a, %c : i32\n  %1 = arith.muli %0, %c : i32\n  return %1 : i32\n}\n".to_owned();
     for at in 0..n {
@@ -226,10 +228,10 @@ fn an_edit_through_which_constants_flow_costs_what_depends_on_it() {
         let mut cost =
             |function: &str, line, new| visits_by(&of, &mut document, function, line, new);
         let out = [
-            // Another constant is returned, which the caller makes nothing of.
+            // Another constant is returned, but the result of the caller does not change.
             cost(&leaf, "%1 = ", "%1 = arith.constant 3 : i32"),
             cost(&middle, "%1 = ", "%1 = arith.constant 3 : i32"),
-            // Another one is passed: a new context of the next function, and of no other.
+            // Another constant is passed: only the next function gets a new context.
             cost(&middle, "%p = ", "%p = arith.constant 1 : i32"),
             cost("f0", "%p = ", "%p = arith.constant 1 : i32"),
         ];
@@ -259,9 +261,9 @@ fn an_edit_through_which_constants_flow_costs_what_depends_on_it() {
     eprintln!("visits by constants and ranges for an edit in a star of 10,000, and back: {many:?}");
     assert_eq!(few[1..], many[1..]);
     assert!(many[1..].iter().all(|it| it.0.max(it.1) <= 60), "{many:?}");
-    // All callers read the result of the hub, and each analysis visits them once.
+    // All callers read the result of `@hub`, and each analysis visits them once.
     assert!(many[0].0.max(many[0].1) <= 2 * 6 * 10_000 + 60, "{many:?}");
-    // The values that depend on it all the way.
+    // All values of the chain depend on the edited one.
     let mut document = Document::new(&integer_chain(10_000, false));
     let all = [
         visits_by(&of, &mut document, "f9999", "%1 = ", "%1 = arith.constant 3 : i32"),
@@ -272,8 +274,8 @@ fn an_edit_through_which_constants_flow_costs_what_depends_on_it() {
     check(&document);
 }
 
-/// A chain of calls, from the first function to the last. What is passed on and what is returned is
-/// reduced, so that a function sees nothing of those further away, or returned as it is.
+/// Returns a chain of calls from the first function to the last. If `is_reduced`, passed and
+/// returned values are reduced, so that facts depend only on the neighbouring functions.
 fn chain(n: usize, is_reduced: bool) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -298,7 +300,7 @@ fn chain(n: usize, is_reduced: bool) -> String {
     text
 }
 
-/// Functions that call one, and reduce what it returns.
+/// Returns functions that call `@hub` and reduce its result.
 fn star(n: usize) -> String {
     let mut text = format!(
         "func.func private @hub(%a: {TY}) -> {TY} {{\n  %0 = noisy.add %a, %a : {TY}\n  %1 = noisy.reduce_noise %0 : {TY}\n  return %1 : {TY}\n}}\n"
@@ -312,7 +314,7 @@ fn star(n: usize) -> String {
     text
 }
 
-/// Compares a document after edits with one that is made from its text.
+/// Compares a document after edits with a new document with the same text.
 pub(crate) fn check(document: &Document) {
     let anew = Document::new(&document.source().text().to_string());
     assert!(crate::laws::facts(document) == crate::laws::facts(&anew));
@@ -326,10 +328,10 @@ fn an_edit_in_a_chain_costs_what_depends_on_it() {
         let at = |it: usize| format!("f{it}");
         let (middle, leaf) = (at(n / 2), at(n - 1));
         let out = [
-            // The leaf returns something else, which its caller reduces.
+            // The last function returns another noise, which its caller reduces.
             visits(&mut document, &leaf, "%1 = ", &format!("%1 = noisy.add %0, %0 : {TY}")),
             visits(&mut document, &middle, "%1 = ", &format!("%1 = noisy.add %0, %0 : {TY}")),
-            // The argument changes: another context of the next function, and of no other.
+            // The argument changes: only the next function gets another context.
             visits(&mut document, &middle, "%p = ", &format!("%p = noisy.mul %a, %a : {TY}")),
             visits(&mut document, &middle, "%0 = ", &format!("%0 = noisy.mul %p, %p : {TY}")),
             visits(&mut document, "f0", "%p = ", &format!("%p = noisy.mul %a, %a : {TY}")),
@@ -339,7 +341,7 @@ fn an_edit_in_a_chain_costs_what_depends_on_it() {
     };
     let (few, many) = (cost(100), cost(10_000));
     eprintln!("ops visited for an edit in a chain of 10,000 functions, and back: {many:?}");
-    // The call in the middle is gone, and what it called: that is half of the chain.
+    // The call in the middle is removed, so that half of the chain is no longer called.
     let is_far = |at: usize| at == 3;
     for at in 0..few.len() {
         assert!(is_far(at) || few[at] == many[at], "{few:?} {many:?}");
@@ -352,8 +354,8 @@ fn an_edit_in_a_chain_costs_what_depends_on_it() {
 fn facts_along_a_chain_follow_an_edit() {
     const N: usize = 10_000;
     let mut document = Document::new(&chain(N, false));
-    // Subtraction gives one bit more than the larger operand, so that what is passed and returned
-    // differs all the way, until it is over any bound.
+    // Subtraction adds a bit, so that all passed and returned values differ until the noise has no
+    // bound.
     let leaf = format!("f{}", N - 1);
     let there =
         visits(&mut document, &leaf, "%1 = ", &format!("%1 = noisy.reduce_noise %0 : {TY}"));
@@ -386,7 +388,7 @@ fn an_edit_in_a_star_costs_what_depends_on_it() {
     eprintln!("ops visited for an edit in a star of 10,000 callers, and back: {many:?}");
     assert_eq!(few, many);
     assert!(many.iter().all(|it| it.0.max(it.1) <= 40), "{many:?}");
-    // The result of the hub concerns all of its callers, each once.
+    // All callers read the result of `@hub`, and each is visited once.
     const N: usize = 10_000;
     let mut document = Document::new(&star(N));
     let all = visits(&mut document, "hub", "%1 = ", &format!("%1 = noisy.mul %0, %0 : {TY}"));
@@ -398,8 +400,8 @@ fn an_edit_in_a_star_costs_what_depends_on_it() {
 
 #[test]
 fn joined_vectors_of_a_callee_follow_the_order_of_calls_after_an_edit() {
-    // Each vector that `mid` passes is different; they are more than are kept apart, so the order
-    // of the queries decides which.
+    // Each vector of arguments that `@mid` passes is different. There are more vectors than
+    // separate contexts, so the order of the calls decides which vectors are joined.
     let chain = |name: &str, calls: &str| {
         format!(
             "func.func private @{name}(%a: {TY}, %b: {TY}) -> {TY} {{\n{calls}  return %a : {TY}\n}}\n"
@@ -430,7 +432,7 @@ fn joined_vectors_of_a_callee_follow_the_order_of_calls_after_an_edit() {
     let call = "  %n = func.call @mid(%x, %m)";
     let start = text.find(call).expect("the call is there");
     let end = start + text[start..].find('\n').expect("the line ends");
-    // Its vectors stay, for another function passes them, but come last now.
+    // Another function passes the same vectors, so they remain, but are now the last ones.
     document.edit(start..end, &format!("  %n = noisy.sub %x, %x : {TY}"));
     let anew = Document::new(&document.source().text().to_string());
     let joined = |it: &Document| contexts(it).iter().map(Vec::len).max();

@@ -1,13 +1,13 @@
-//! The laws of constants and ranges on random programs: edits equal reading anew, no value lies
-//! outside of its range when the program is run, and the cost of an edit is that of its change.
+//! The laws of constants and ranges on random programs: facts after edits equal those from scratch,
+//! and the cost of an edit is proportional to its change.
 
 use std::fmt::Write as _;
 
 use crate::laws::{Random, check_edits};
 use crate::{Document, Severity};
 
-/// A random program over integers: arithmetic, conditions, loops, blocks and calls, also of
-/// functions that call themselves.
+/// Writes random programs over integers: arithmetic, conditions, loops, blocks and calls, which may
+/// be recursive.
 struct Writer {
     random: Random,
     out: String,
@@ -195,7 +195,7 @@ impl Writer {
         }
     }
 
-    /// Ends the body with blocks that branch forward and, now and then, backward.
+    /// Ends the body with blocks that mostly branch forward and sometimes backward.
     fn blocks(&mut self, scope: &mut Vec<String>) {
         let n = 2 + self.random.below(4);
         let first = self.n;
@@ -252,7 +252,7 @@ fn edits_equal_reading_anew() {
     }
 }
 
-/// The facts of the operands of the return: the constant, or its elements.
+/// Returns the facts of the operands of the return: the constant, or its elements.
 fn returned(document: &Document) -> Vec<String> {
     let (ir, integers) = (document.ir(), document.integers());
     let body = ir.op(ir.functions()[0]).regions[0].1;
@@ -311,7 +311,7 @@ func.func @f(%i: index) -> (i8, i8, i8) {
     assert_eq!(returned(&document), ["unknown", "unknown", "unknown"]);
 }
 
-/// A function of `n` additions, each of the one before.
+/// Returns a function with a chain of `n` additions.
 fn long(n: usize) -> String {
     let mut text = "func.func @f(%a: i32) -> i32 {\n  %c = arith.constant 15 : i32\n  %0 = arith.andi %a, %c : i32\n".to_owned();
     for at in 1..n {
@@ -330,7 +330,7 @@ fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
     assert!(document.integers().n_visits() <= 2 * 100_010);
     let at = text.find("%50004 = arith.andi").expect("the needle is in the text");
     let operands = at + "%50004 = arith.andi ".len();
-    // The operands change places.
+    // Swaps the operands.
     let end = operands + "%50003, %c".len();
     let mut visits = Vec::new();
     for new in ["%c, %50003", "%50003, %c"] {
@@ -338,7 +338,7 @@ fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
         visits.push(document.integers().n_visits());
     }
     assert!(visits.iter().all(|&it| it <= 8), "{visits:?}");
-    // Facts that change, up to the next mask: in proportion.
+    // Facts change up to the next mask, and the cost is proportional to them.
     let at = text.find("%50005 = arith.addi").expect("the needle is in the text")
         + "%50005 = arith.".len();
     document.edit(at..at + 4, "muli");
@@ -347,7 +347,7 @@ fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
 
 #[test]
 fn the_cases_of_a_switch_are_of_the_type_of_what_it_switches_on() {
-    // A number above the greatest of its type wraps, and `true` is -1.
+    // A number above the maximum of its type wraps, and `true` is -1.
     for (ty, flag, case) in [
         ("i8", "-1", "255"),
         ("i8", "255", "-1"),

@@ -1,4 +1,4 @@
-//! Loops equal their unrolling, and reductions what combines their values.
+//! Loops equal their unrolling, and reductions equal loops that combine the same values.
 
 use std::fmt::Write as _;
 
@@ -7,11 +7,11 @@ use noisy_syntax::OpKind;
 use crate::Document;
 use crate::laws::{Random, noise_errors};
 
-/// The ops of a loop body: name, op, and which values before it (two carried ones and one from
-/// outside come first).
+/// The ops of a loop body: name, op, and the indices of two earlier values. Two iteration arguments
+/// and a value from outside come first.
 type Lines = Vec<(String, &'static str, usize, usize)>;
 
-/// A loop body over two carried values, and which values go out.
+/// Returns a random loop body over two iteration arguments, and the indices of the yielded values.
 fn body(random: &mut Random) -> (Lines, usize, usize) {
     let n = 1 + random.below(5);
     let mut lines = Vec::new();
@@ -22,8 +22,8 @@ fn body(random: &mut Random) -> (Lines, usize, usize) {
     (lines, random.below(n + 3), random.below(n + 3))
 }
 
-/// The ops of a loop body as text, their names with a prefix; their operands are names before them,
-/// which theirs join.
+/// Returns the text of a loop body. `prefix` is added to the names of results, which are appended
+/// to `names`.
 fn written(lines: &Lines, prefix: &str, names: &mut Vec<String>) -> String {
     let mut text = String::new();
     for (name, op, x, y) in lines {
@@ -91,8 +91,8 @@ return %r#0, %r#1 : !noisy.i32, !noisy.i32
     assert!(n_legal > n as usize / 5 && n_legal < n as usize, "{n_legal} of {n}");
 }
 
-/// Carried values that change places have long periods: what may be the last round is neither the
-/// first nor all of them.
+/// Permuted iteration arguments have long periods, so the possible last iterations are neither only
+/// the first nor all iterations.
 #[test]
 fn loops_that_run_between_two_numbers_of_times_give_what_any_of_these_gives() {
     let n = if cfg!(debug_assertions) { 300 } else { 3_000 };
@@ -102,7 +102,8 @@ fn loops_that_run_between_two_numbers_of_times_give_what_any_of_these_gives() {
         let n_carried = 1 + random.below(9);
         let inits: Vec<u64> = (0..n_carried).map(|_| 5 + random.below(20) as u64).collect();
         let (least, more) = (random.below(70), random.below(12));
-        // The value that each becomes: mostly another place, sometimes with more noise, or fresh.
+        // The next value of each iteration argument: mostly another argument, sometimes with more
+        // noise or reduced.
         let mut places: Vec<usize> = (0..n_carried).collect();
         for at in 0..n_carried {
             places.swap(at, random.below(n_carried));
@@ -256,7 +257,8 @@ return %0 : !noisy.i32
     assert!(n_legal > n as usize / 5 && n_legal < n as usize, "{n_legal} of {n}");
 }
 
-/// The noise of a body's result by the rules, from that of its two arguments and of `%k`.
+/// Returns the noise of a value of a body according to the growth rules, from the noise of its two
+/// arguments and of `%k`.
 fn given(lines: &Lines, out: usize, args: [u64; 2]) -> u64 {
     let mut values = vec![args[0], args[1], 12];
     for (_, op, x, y) in lines {
@@ -270,12 +272,12 @@ fn given(lines: &Lines, out: usize, args: [u64; 2]) -> u64 {
     values[out]
 }
 
-/// The most noise of all ways to combine `n` values of 13 and an initial one: one after the other,
-/// from the initial one on; and as any tree.
+/// Returns the largest noise of all ways to combine an initial value and `n` values with noise 13:
+/// sequentially, starting with the initial value, and as any tree.
 fn combined(n: usize, initial: u64, give: &dyn Fn(u64, u64) -> u64) -> [u64; 2] {
     let either = |a: u64, b: u64| give(a, b).max(give(b, a));
     let chain = (0..n).fold(initial, |so_far, _| either(so_far, 13));
-    // By size: trees of values alone, and trees with the initial one somewhere in them.
+    // For each size: trees without the initial value, and trees that contain it.
     let (mut without, mut with) = (vec![0, 13], vec![initial]);
     for size in 1..=n {
         if size > 1 {
@@ -347,7 +349,7 @@ fn a_cycle_of_blocks_knows_nothing_of_the_round_before() {
 }
 ",
     );
-    // The first round adds to a product, all others to what was reduced.
+    // The first iteration adds to a product, all others to a reduced value.
     let ir = document.ir();
     let end =
         ir.last_op(noisy_dataflow::flow::entry_block(ir, ir.op(ir.functions()[0]).regions[0].1));

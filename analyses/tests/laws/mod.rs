@@ -1,5 +1,6 @@
-//! The laws of the crate on random programs: edits equal reading anew, straight-line code equals a
-//! direct evaluator, loops equal their unrolling, and the cost of an edit is that of its change.
+//! The laws of the crate on random programs: facts and diagnostics after edits equal those from
+//! scratch, straight-line code equals a direct evaluator, loops equal their unrolling, and the cost
+//! of an edit is proportional to its change.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -24,11 +25,11 @@ use self::programs::Writer;
 pub(crate) use self::programs::{program, random_edit};
 use crate::{Assumption, Diagnostic, Document, Noise, Objective, Options, checks, insert_reduces};
 
-/// A small generator (xorshift), so that runs repeat.
+/// A small reproducible generator of random numbers (xorshift).
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// A generator of its own for each seed.
+    /// Creates a generator with its own sequence for each seed.
     pub(crate) fn new(seed: u64) -> Self {
         Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
@@ -53,13 +54,13 @@ impl Random {
     }
 }
 
-/// All diagnostics of a document, those that are off by default, too.
+/// Returns all diagnostics of a document, including those that are off by default.
 fn told(document: &Document) -> Vec<Diagnostic> {
     let off = checks::ALL.iter().filter(|it| !it.is_on).map(|it| it.code);
     document.diagnostics_with(&off.collect::<Vec<_>>())
 }
 
-/// All facts of a document, in textual order.
+/// Returns all facts of a document, in textual order.
 pub(crate) fn facts(document: &Document) -> String {
     let mut out = String::new();
     region_facts(document, document.ir().root(), &mut out);
@@ -125,13 +126,13 @@ fn edits_of_calls_equal_reading_anew() {
     }
 }
 
-/// Some functions that call each other.
+/// Returns random functions that call each other.
 fn random_module(seed: u64) -> String {
     Writer::new(seed, !seed.is_multiple_of(3)).module(2 + seed as usize % 4, 2 + seed as usize % 5)
 }
 
-/// In generic form the arguments of a function are those of a label, and each mistake makes another
-/// structure.
+/// In generic form, a label defines the arguments of a function, and mistakes change the structure
+/// in other ways.
 #[test]
 fn edits_of_the_generic_form_equal_reading_anew() {
     let n = if cfg!(debug_assertions) { 60 } else { 300 };
@@ -140,8 +141,8 @@ fn edits_of_the_generic_form_equal_reading_anew() {
     }
 }
 
-/// Modules within modules, labels and branches beside functions (that is no MLIR, but what is there
-/// while a bracket is missing).
+/// Nested modules, and labels and branches next to functions. This is invalid MLIR, but occurs
+/// while a bracket is missing.
 #[test]
 fn edits_of_modules_equal_reading_anew() {
     let n = if cfg!(debug_assertions) { 60 } else { 300 };
@@ -166,8 +167,7 @@ fn edits_of_modules_equal_reading_anew() {
     }
 }
 
-/// Edits that once had another result than reading anew, one after the other: `(from, to)` in a
-/// text.
+/// Sequences of edits `(from, to)` that once had other results than an analysis from scratch.
 #[test]
 fn edits_of_odd_programs_equal_reading_anew() {
     let branch = "\"x.x\"() ({
@@ -196,7 +196,7 @@ func.func @g(%x: !noisy.i32) -> !noisy.i32 {
 }
 ";
     let rows: [(&str, &[(&str, &str)]); 3] = [
-        // The arguments of a function are those of its entry, which is written apart.
+        // The arguments of a function are those of its entry block, which has an own label.
         (
             generic,
             &[
@@ -219,7 +219,7 @@ func.func @g(%x: !noisy.i32) -> !noisy.i32 {
             branch,
             &[("y.y", "y.x"), ("y.x", "y.y"), ("[^bb1]", ""), ("\"y.y\"()", "\"y.y\"()[^bb1]")],
         ),
-        // A call of what is no function, beside functions.
+        // A call of a symbol that is not a function, outside of functions.
         (
             module,
             &[
@@ -245,13 +245,15 @@ func.func @g(%x: !noisy.i32) -> !noisy.i32 {
     }
 }
 
-/// Edits a program at random, and checks after each edit that all is as if the text were read anew.
+/// Applies random edits to a program, and checks after each edit that facts and diagnostics equal
+/// those from scratch.
 pub(crate) fn check_edits(seed: u64, program: String) {
     let mut text = program;
     let mut random = Random(seed * 77 + 5);
     let mut document = Document::new(&text);
     let mut undo: Vec<(std::ops::Range<usize>, String)> = Vec::new();
-    // The facts of each text that was read anew: an undone edit leads back to one.
+    // Cache: the facts and diagnostics of each text from scratch. An undone edit leads to a known
+    // text.
     let mut known = HashMap::from([(text.clone(), (facts(&document), told(&document)))]);
     for step in 0..12 {
         let (range, new) = match undo.pop() {
@@ -286,7 +288,7 @@ fn straight_lines_equal_a_direct_evaluator() {
     for seed in 1..=n {
         let text = Writer::new(seed, false).function(4 + seed as usize % 40);
         let document = Document::new(&text);
-        // The rules once more, over the lines of the text.
+        // Evaluates the growth rules line by line.
         let mut noise: HashMap<String, u64> = HashMap::from([("%a".to_owned(), 12)]);
         let mut first_over = Vec::new();
         for line in text.lines() {
@@ -335,7 +337,7 @@ fn the_order_of_blocks_in_the_text_is_no_matter() {
     let mut n_turned = 0;
     for seed in 1..=n {
         let text = Writer::new(seed, true).function(3 + seed as usize % 12);
-        // Blocks are at the end of the function, the last of them with its return.
+        // The blocks are at the end of the function; the last one contains the return.
         let starts: Vec<usize> = text.match_indices("\n^l").map(|it| it.0 + 1).collect();
         let Some(&first) = starts.first() else { continue };
         let end = text.len() - "}\n".len();
@@ -416,7 +418,7 @@ pub(crate) fn noise_errors(document: &Document) -> usize {
     document.diagnostics().iter().filter(|it| it.code.starts_with("noise")).count()
 }
 
-/// A function of `n` noisy ops without any error.
+/// Returns a function with `n` noisy ops and without errors.
 fn long(n: usize) -> String {
     let mut text = "func.func @f(%x: i5) {\n  %0 = noisy.encode %x : i5 -> !noisy.i32\n".to_owned();
     for at in 1..n {
@@ -441,7 +443,7 @@ fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
         document.edit(name..name + 3, new);
         visits.push(document.facts().n_visits());
     }
-    // A fact that changes, up to the next reduce.
+    // Facts change up to the next reset.
     document.edit(name..name + 3, "mul");
     assert!(document.facts().n_visits() < 40, "{}", document.facts().n_visits());
     assert!(visits.iter().all(|&it| it <= 8), "{visits:?}");
@@ -471,7 +473,7 @@ fn a_branch_that_comes_to_go_back_costs_its_function() {
         assert_eq!(facts(&document), facts(&Document::new(&document.source().text().to_string())));
         errors.push(noise_errors(&document));
     }
-    // Noise grows from round to round.
+    // Noise grows in each iteration.
     assert_eq!(errors, [1, 0]);
 }
 
@@ -485,7 +487,7 @@ fn a_long_function_is_solved_in_one_sweep() {
 
 #[test]
 fn deeply_nested_rotating_loops_end() {
-    // Ten loops within each other, each with a huge trip count and values that change places.
+    // Ten nested loops, each with a huge trip count and permuted iteration arguments.
     let mut text = "func.func @f(%a: !noisy.i32, %b: !noisy.i32) {
   %lo = arith.constant 0 : index
   %hi = arith.constant 999999937 : index

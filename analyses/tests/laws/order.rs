@@ -1,8 +1,9 @@
-//! Facts do not depend on the positions of functions in the text: which vectors of arguments stay
-//! apart, where a recursion is entered and where its growth ends follow from names and bodies.
+//! Facts do not depend on the positions of functions in the text. The names and bodies of functions
+//! determine which vectors of arguments are joined, where the analysis enters a recursion, and
+//! where growth is widened.
 //!
-//! Programs are random functions that call each other; a shuffled one is the same functions in
-//! another order, beside which the facts of each are those of before.
+//! Programs are random functions that call each other. The facts of each function must be the same
+//! after the functions are shuffled.
 
 use std::fmt::{Debug, Write as _};
 
@@ -21,8 +22,8 @@ use noisy_integers::constants::{ConstantFacts, Constants};
 
 const TYPES: &str = "(!noisy.i32, !noisy.i32, i5, i1) -> (!noisy.i32, i5)";
 
-/// Functions that pass on many vectors of noise and of integers, each more than are kept apart, to
-/// those of greater numbers and under a condition to any.
+/// Returns random functions that pass many vectors of noise and of integers, more than the number
+/// of separate contexts. Calls lead to later functions, and under a condition to any function.
 pub(crate) fn functions(random: &mut Random) -> Vec<String> {
     let n = 3 + random.below(4);
     let function = |at: usize, random: &mut Random| {
@@ -31,7 +32,7 @@ pub(crate) fn functions(random: &mut Random) -> Vec<String> {
             "func.func {private}@f{at}(%v0: !noisy.i32, %v1: !noisy.i32, %i0: i5, %k: i1) -> (!noisy.i32, i5) {{\n%i1 = arith.constant {} : i5\n",
             random.below(4)
         );
-        // Noise and integers are numbered together from 2 on.
+        // Noisy values and integers have common numbers from 2 on.
         let n_values = 4 + random.below(20);
         for step in 2..n_values {
             let (x, y) = (random.below(step), random.below(step));
@@ -63,7 +64,7 @@ scf.yield %v{x}, %i{y} : !noisy.i32, i5
                 _ => writeln!(text, "%v{step} = noisy.sub %v{x}, %v{x} : !noisy.i32"),
             };
             let op = *random.pick(&["addi", "addi", "subi", "xori"]);
-            // Arguments of public functions are no constants.
+            // Arguments of public functions are not constants.
             let least = usize::from(private.is_empty());
             let (x, y) = (x.max(least), y.max(least));
             let _ = match random.below(4) {
@@ -78,7 +79,8 @@ scf.yield %v{x}, %i{y} : !noisy.i32, i5
     (0..n).map(|at| function(at, random)).collect()
 }
 
-/// The values of each function by its name, in textual order, each with its fact.
+/// Returns the values of each function in textual order, each with its fact, by the name of the
+/// function.
 fn facts<A: SparseForward>(ir: &Ir, facts: &Sparse<A>) -> FxHashMap<String, Vec<String>> {
     let of = |function: Op| {
         let mut values = Vec::new();
@@ -90,8 +92,8 @@ fn facts<A: SparseForward>(ir: &Ir, facts: &Sparse<A>) -> FxHashMap<String, Vec<
     ir.functions().into_iter().map(of).collect()
 }
 
-/// The order of functions changes no fact. In how many programs vectors were joined, or a recursion
-/// took too much.
+/// Checks that the order of functions changes no fact. Returns the number of programs in which
+/// vectors were joined.
 fn check<A: SparseForward>(base: &dyn Fn(&Ir) -> A::Base, analysis: &dyn Fn(&Ir) -> A) -> usize
 where
     A::Base: Base + Debug,

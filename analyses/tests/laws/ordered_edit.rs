@@ -1,6 +1,6 @@
-//! Edits among functions whose facts depend on the order of calls, because vectors are joined or
-//! growth is ended: equal to reading anew, and no dearer than what is asked for something else or
-//! answered something else.
+//! Edits of functions whose facts depend on the order of calls, because vectors of arguments are
+//! joined or growth is widened. The facts equal those from scratch, and the cost is proportional to
+//! the contexts with other arguments or results.
 
 use std::fmt::Write as _;
 
@@ -11,8 +11,8 @@ use crate::laws::order::functions;
 
 const TY: &str = "!noisy.i32";
 
-/// A line, edited: what it computes, passes or calls, or whether anybody may call the function; or
-/// it is gone, or another constant.
+/// Returns an edited line with another op, operand, callee, constant or visibility, or the line
+/// removed.
 fn edit(random: &mut Random, line: &str) -> String {
     match random.below(11) {
         0 if !line.contains("scf.") && !line.contains('}') => String::new(),
@@ -40,7 +40,7 @@ fn edits_where_the_order_of_calls_matters_equal_reading_anew() {
     let number = |name: &str, default: u64| {
         std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
     };
-    // `ORDERED_PROGRAMS=N` takes `N` programs, `ORDERED_SEED=S` others.
+    // `ORDERED_PROGRAMS` sets the number of programs, and `ORDERED_SEED` the first seed.
     let first = number("ORDERED_SEED", 1);
     for seed in first..first + number("ORDERED_PROGRAMS", 200) {
         let mut random = Random::new(seed * 6151);
@@ -52,8 +52,8 @@ fn edits_where_the_order_of_calls_matters_equal_reading_anew() {
     assert!(n_less * 4 > n_costly && n_costly > 300, "{n_less} of {n_costly}");
 }
 
-/// Functions that each call the next one twice, so that more and more vectors are passed, until
-/// they are joined; what is returned is reduced.
+/// Returns functions that each call the next one twice. More and more vectors are passed, until
+/// they are joined; results are reduced.
 fn chain(n: usize) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -79,7 +79,7 @@ fn chain(n: usize) -> String {
     text
 }
 
-/// Functions that call one, each with another sum.
+/// Returns functions that call `@hub`, each with another sum.
 fn star(n: usize) -> String {
     let mut text = format!(
         "func.func private @hub(%a: {TY}, %b: {TY}) -> {TY} {{\n  %0 = noisy.add %a, %b : {TY}\n  %1 = noisy.reduce_noise %0 : {TY}\n  return %1 : {TY}\n}}\n"
@@ -136,14 +136,14 @@ fn an_edit_in_a_star_of_joined_vectors_costs_what_depends_on_it() {
         check(&document);
         out
     };
-    // Names decide the order of vectors.
+    // The numbers differ slightly, because names determine the order of vectors.
     let (few, many) = (cost(200), cost(10_000));
     eprintln!("visits in a star of 10,000 functions with joined vectors: {many:?}");
     assert!(few.iter().chain(&many).all(|it| it.0.max(it.1) <= 100), "{few:?} {many:?}");
 }
 
-/// A chain of functions that each call themselves with more noise each time, until it is over any
-/// budget.
+/// Returns a chain of recursive functions; each call of itself passes more noise, until it has no
+/// bound.
 fn growing_chain(n: usize) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -181,9 +181,10 @@ fn an_edit_in_a_chain_of_growing_recursions_costs_what_depends_on_it() {
     assert!(many.iter().all(|it| it.0.max(it.1) <= 3_000), "{many:?}");
 }
 
-/// A recursion in which `@f` passes ten vectors to `@h`, once more for each time that what `@q`
-/// returns rises. Entered at `@k`, that is done rising before `@f` asks; entered at `@q`, it is
-/// not, and more vectors come together than stay apart.
+/// A recursion in which `@f` passes ten vectors to `@h`, and ten other ones whenever the result of
+/// `@q` rises. If the recursion is entered at `@k`, the result of `@q` has stopped rising before
+/// `@f` calls `@h`. If it is entered at `@q`, it has not, and there are more vectors than separate
+/// contexts.
 const ENTERED_TWICE: &str = "func.func @a(%a: !noisy.i32, %k: i1) {
   func.call @k(%a, %k) : (!noisy.i32, i1) -> ()
   return

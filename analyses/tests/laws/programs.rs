@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Random;
 
-/// A random program; `flow` says whether it has more than straight lines.
+/// Writes a random program, with control flow if `flow`.
 pub(super) struct Writer {
     random: Random,
     out: String,
@@ -28,12 +28,12 @@ impl Writer {
         self.body("func.func @f(%x: i5, %a: !noisy.i32, %c: i1, %n: index) -> !noisy.i32", size)
     }
 
-    /// Functions that call each other, some of them themselves.
+    /// Returns functions that call each other; some are recursive.
     pub(super) fn module(&mut self, n: usize, size: usize) -> String {
         let all: Vec<String> = (0..n).map(|at| format!("@g{at}")).collect();
         let mut out = String::new();
         for (at, name) in all.iter().enumerate() {
-            // Mostly those further down; now and then any.
+            // Mostly calls later functions, sometimes any function.
             let from = if self.random.one_in(5) { 0 } else { at + 1 };
             self.callees = all[from..].to_vec();
             let private = if at > 0 && self.random.one_in(2) { "private " } else { "" };
@@ -66,7 +66,7 @@ impl Writer {
     }
 
     fn pick(&mut self, scope: &[String]) -> String {
-        // Mostly recent ones.
+        // Prefers recent values.
         let from = if self.random.one_in(3) { 0 } else { scope.len().saturating_sub(4) };
         scope[from + self.random.below(scope.len() - from)].clone()
     }
@@ -196,7 +196,7 @@ impl Writer {
         scope.push(name);
     }
 
-    /// Ends the body with blocks that branch forward and, now and then, backward.
+    /// Ends the body with blocks that mostly branch forward and sometimes backward.
     fn blocks(&mut self, scope: &mut Vec<String>) {
         let n = 2 + self.random.below(4);
         let first = self.n;
@@ -229,12 +229,12 @@ impl Writer {
     }
 }
 
-/// A random program with all forms of control flow.
+/// Returns a random program with all forms of control flow.
 pub(crate) fn program(seed: u64) -> String {
     Writer::new(seed, true).function(3 + seed as usize % 20)
 }
 
-/// A random edit of a text: a range and what replaces it.
+/// Returns a random edit of a text: a range and its replacement.
 pub(crate) fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
     if text.contains("@g0") && random.one_in(6) {
         let (from, to) = *random.pick(&[
@@ -254,7 +254,7 @@ pub(crate) fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<u
         }
     }
     if random.one_in(6) {
-        // A word becomes another one of the text, goes, or stands twice.
+        // Replaces, removes or inserts a word of the text.
         let all: Vec<std::ops::Range<usize>> = words(text);
         if !all.is_empty() {
             let (place, other) = (random.pick(&all).clone(), &text[random.pick(&all).clone()]);
@@ -300,7 +300,7 @@ pub(crate) fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<u
     }
 }
 
-/// Where the words of a text are: names, numbers, signs.
+/// Returns the ranges of the words of a text: names, numbers, signs.
 fn words(text: &str) -> Vec<std::ops::Range<usize>> {
     let is_of_name = |it: char| it.is_ascii_alphanumeric() || "_.%@^#!".contains(it);
     let mut out: Vec<std::ops::Range<usize>> = Vec::new();

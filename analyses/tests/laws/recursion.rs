@@ -1,8 +1,8 @@
-//! Recursion of every shape beside runs: no run may have more noise than the facts say.
+//! Recursion of every shape, compared with runs: no run may have more noise than the facts allow.
 //!
-//! Programs are random functions that call each other as they like. A run interprets the same
-//! functions with each condition drawn anew, by a page of code that shares nothing with the solver,
-//! and remembers the greatest noise of each value.
+//! Programs are random functions that call each other in any way. A run interprets the functions
+//! with random conditions, by code that shares nothing with the solver, and records the largest
+//! noise of each value.
 
 use std::fmt::{self, Write as _};
 
@@ -15,19 +15,19 @@ use noisy_dataflow::lattice::{Changed, Lattice};
 use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Input, Sparse, SparseForward};
 use noisy_dataflow::view::View;
 
-/// A step, on values by their numbers in the function.
+/// An op on values, which are given by their index in the function.
 #[derive(Clone, Debug)]
 enum Step {
     Add(usize, usize),
     Mul(usize, usize),
     Reduce(usize),
-    /// A call of a function, if a condition holds; else the argument itself.
+    /// A call of a function if a condition holds, else the argument itself.
     MayCall(usize, usize),
-    /// A call in any case of a function with a greater number.
+    /// An unconditional call of a later function.
     Call(usize, usize),
 }
 
-/// A function: its steps, and which value it returns. Value 0 is its argument.
+/// A function: its steps, and the index of the returned value. Value 0 is its argument.
 type Function = (Vec<Step>, usize);
 
 fn function(n: usize) -> impl Strategy<Value = Function> {
@@ -53,7 +53,7 @@ fn function(n: usize) -> impl Strategy<Value = Function> {
     })
 }
 
-/// Calls without a condition go forward only, so that some run ends.
+/// Unconditional calls lead only to later functions, so that some runs end.
 fn program() -> impl Strategy<Value = Vec<Function>> {
     (2..5_usize).prop_flat_map(|n| prop::collection::vec(function(n), n)).prop_map(
         |mut functions| {
@@ -100,8 +100,8 @@ fn text(functions: &[Function]) -> String {
     out
 }
 
-/// A run, with the bits that draw its conditions; the greatest noise of each value by function and
-/// number.
+/// A run, with the random bits of its conditions, and the largest noise of each value by function
+/// and index.
 struct Run<'a> {
     functions: &'a [Function],
     bits: u64,
@@ -110,7 +110,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The result of a function; `None` if the run is given up.
+    /// Returns the result of a function; `None` if the run is aborted.
     fn call(&mut self, number: usize, argument: u64, depth: usize) -> Option<u64> {
         if depth > 40 {
             return None;
@@ -151,7 +151,7 @@ impl Run<'_> {
     }
 }
 
-/// The upper bound of each value of a function by its number; `None` without a bound.
+/// Returns the upper bound of each value of a function; `None` without a bound.
 fn bounds(program: &Program, function: usize) -> Vec<Option<u64>> {
     let ir = program.ir();
     let op = ir.functions()[function];
@@ -194,8 +194,8 @@ proptest! {
     }
 }
 
-/// A chain of calls through `n` functions; the last one exceeds the budget. The text starts with
-/// the caller if `downward`, else with the last callee.
+/// Returns a chain of calls through `n` functions; the last one exceeds the budget. The text starts
+/// with the first caller if `downward`, else with the last callee.
 fn chain(n: usize, downward: bool) -> String {
     let function = |at: usize| {
         let private = if at > 0 { "private " } else { "" };
@@ -222,8 +222,8 @@ fn deep_chains_of_calls_do_not_depend_on_the_order_of_the_text() {
     }
 }
 
-/// The most additions on a path to a value: a lattice without end. Unless it widens, that is
-/// against the law of its trait.
+/// The largest number of additions on a path to a value: a lattice of infinite height. Without
+/// widening it violates the law of [`Domain`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Count<const WIDENS: bool> {
     Never,
@@ -304,8 +304,8 @@ impl<const WIDENS: bool> SparseForward for Counts<WIDENS> {
     }
 }
 
-/// Two functions that call each other, with what they pass and return growing or not; a third one
-/// calls them, a fourth has nothing to do with them.
+/// Returns two functions that call each other, with growing or constant arguments and results, a
+/// third function that calls them, and an independent one.
 fn endless(order: [usize; 4], grows: [bool; 2]) -> String {
     let step = |grows: bool, of: &str| {
         format!("arith.{} {of}, %one : i8", if grows { "addi" } else { "ori" })
@@ -338,8 +338,8 @@ fn endless(order: [usize; 4], grows: [bool; 2]) -> String {
     order.iter().map(|&it| texts[it].as_str()).collect()
 }
 
-/// Recursions that grow end in Unknown after at most `most` visits; their calls are undecided,
-/// unless growth was widened.
+/// Checks that growing recursions become unknown after at most `most` visits, and that their calls
+/// are undecided unless growth was widened.
 fn check_endless<const WIDENS: bool>(most: usize) {
     for grows in [[true, true], [true, false], [false, true], [false, false]] {
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]] {
@@ -389,7 +389,7 @@ fn growth_around_a_recursion_is_widened_before_work_runs_out() {
     check_endless::<true>(5_000);
 }
 
-/// Functions that call three others each, whichever, and pass on and return noise and integers.
+/// Returns functions that each call three random functions and pass and return noise.
 fn web(n: usize) -> String {
     let mut random = Random::new(3);
     let mut text = String::new();

@@ -1,5 +1,5 @@
-//! Edits through recursions: equal to reading anew, and no dearer than the recursion and what
-//! depends on it.
+//! Edits in recursions: the facts equal those from scratch, and the cost is proportional to the
+//! recursion and the facts that depend on it.
 
 use std::fmt::Write as _;
 
@@ -9,17 +9,17 @@ use crate::laws::call_edit::{Costs, check, edits_equal_reading_anew, visits};
 
 const TY: &str = "!noisy.i32";
 
-/// The effects of the functions of small cycles on their arguments, before they pass them on, and
-/// on the results of their calls.
+/// The change of noise from the argument of a function to the value that it passes to its recursive
+/// call.
 #[derive(Clone, Copy, Debug)]
 enum Growth {
-    /// Nothing: noise is reduced.
+    /// No growth: the noise is reduced.
     None,
-    /// Each turn adds a bit.
+    /// Each call adds a bit.
     Adds,
 }
 
-/// A function that calls the next one, and one of its cycle under a condition.
+/// Returns a function that calls `next`, and under a condition `around`, a function of its cycle.
 fn function(name: &str, next: Option<&str>, around: Option<&str>, growth: Growth) -> String {
     let private = if name == "f0" { "" } else { "private " };
     let mut text = format!("func.func {private}@{name}(%a: {TY}, %k: i1) -> {TY} {{\n");
@@ -47,7 +47,7 @@ fn function(name: &str, next: Option<&str>, around: Option<&str>, growth: Growth
     text
 }
 
-/// A chain of calls, in which each function is in a cycle of `n_around` functions.
+/// Returns a chain of calls in which each function is in a cycle of `n_around` functions.
 fn chain(n: usize, n_around: usize, growth: Growth) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -61,7 +61,7 @@ fn chain(n: usize, n_around: usize, growth: Growth) -> String {
     text
 }
 
-/// Functions that call one of a cycle of `n_around`.
+/// Returns functions that call a function in a cycle of `n_around` functions.
 fn star(n: usize, n_around: usize, growth: Growth) -> String {
     let mut text = String::new();
     for of in 0..n_around {
@@ -77,8 +77,7 @@ fn star(n: usize, n_around: usize, growth: Growth) -> String {
     text
 }
 
-/// A line, edited: what it computes, which function it calls, or whether anybody may call the
-/// function; or it is gone.
+/// Returns an edited line with another op, callee or visibility, or the line removed.
 fn edit(random: &mut Random, line: &str) -> String {
     match random.below(8) {
         0 => String::new(),
@@ -108,7 +107,7 @@ fn edits_through_recursions_equal_reading_anew() {
         let mut text = String::new();
         for at in 0..n {
             let growth = if random.one_in(6) { Growth::Adds } else { Growth::None };
-            // Mostly itself, a neighbour or one that calls it.
+            // Mostly the function itself or a neighbour.
             let around = match random.below(4) {
                 0 => at,
                 1 => at.saturating_sub(1),
@@ -127,8 +126,8 @@ fn edits_through_recursions_equal_reading_anew() {
     assert!(n_less * 5 > n_costly && n_costly > 500, "{n_less} of {n_costly}");
 }
 
-/// A function of a recursion without calls from outside is evaluated in one context, but several
-/// times: %4 exceeds the budget when @g has returned.
+/// A recursive function without other callers is evaluated several times in one context: `%4`
+/// exceeds the budget only after `@g` has returned.
 #[test]
 fn the_turn_of_a_recursion_is_that_of_reading_anew() {
     let text = format!(
@@ -161,10 +160,11 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }
 
-/// A line that returns a bit more than the functions do, and one that computes the same otherwise.
+/// A replacement of `%2` that returns one bit more.
 const MORE: &str = "%3 = noisy.reduce_noise %0 : !noisy.i32\n  %2 = noisy.add %3, %3 : !noisy.i32";
+/// A replacement of `%2` that returns the same noise.
 const SAME: &str = "%2 = noisy.reduce_noise %p : !noisy.i32";
-/// A line that passes on a bit more.
+/// An op that passes one bit more.
 const PASSED: &str = "noisy.add %a, %a : !noisy.i32";
 
 #[test]

@@ -1,8 +1,7 @@
-//! The laws of [`noisy_twin`], for each analysis by one line ([`laws_of`]), on random
-//! programs (`twin/programs.rs`).
+//! The laws of [`noisy_twin`] on random programs (`twin/programs.rs`), with one line for each
+//! analysis ([`laws_of`]).
 //!
-//! `TWIN_PROGRAMS=N` takes `N` programs for each law instead of a few hundred, `TWIN_SEED=S`
-//! others.
+//! `TWIN_PROGRAMS` sets the number of programs for each law, and `TWIN_SEED` the first seed.
 
 use std::cell::Cell;
 use std::fmt;
@@ -32,7 +31,7 @@ thread_local! {
     static IS_WIDENED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A fact that records if it was widened.
+/// A fact that sets [`IS_WIDENED`] when it is widened.
 #[derive(Clone, Debug, PartialEq)]
 struct Telling<F>(F);
 
@@ -66,7 +65,7 @@ impl<F: Domain> Domain for Telling<F> {
     }
 }
 
-/// An analysis whose facts tell when they are widened.
+/// An analysis whose facts record that they are widened.
 #[derive(Debug)]
 struct Watched<A>(A);
 
@@ -127,10 +126,10 @@ impl<A: SparseForward> SparseForward for Watched<A> {
     }
 }
 
-/// The base of an analysis, for a text and after edits.
+/// The base of an analysis, which edits update.
 trait Standing {
     fn new(ir: &Ir) -> Self;
-    /// Takes in an edit; what it moved.
+    /// Updates the base after an edit. Returns the values whose facts changed.
     fn update(&mut self, ir: &Ir, delta: &Delta) -> Moved;
 }
 
@@ -164,7 +163,7 @@ impl Standing for Integers {
     }
 }
 
-/// Every value of a program, in textual order.
+/// Returns all values of a program, in textual order.
 fn values(ir: &Ir) -> Vec<Value> {
     let mut out = Vec::new();
     ir.walk(ir.root(), &mut |op| {
@@ -179,7 +178,8 @@ fn values(ir: &Ir) -> Vec<Value> {
     out
 }
 
-/// Compares the solver with the twin on a program. How many values were compared exactly.
+/// Compares the solver with the twin on a program. Returns the number of values that were compared
+/// exactly.
 fn check<A: SparseForward>(
     text: &str,
     ir: &Ir,
@@ -226,18 +226,19 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
 }
 
-/// Programs of different sizes, the small ones first.
+/// Returns programs of different sizes, the small ones first.
 fn random_programs(n: u64) -> impl Iterator<Item = (u64, String)> {
     let (n, first) = (number("TWIN_PROGRAMS", n), number("TWIN_SEED", 1));
     (0..n).map(move |at| {
         let seed = first.wrapping_mul(0x1_0000_0000).wrapping_add(at);
-        // From one function of a few ops to five of a dozen.
+        // From one function with a few ops to five functions with a dozen each.
         let of = |most: u64| usize::try_from(1 + seed % (1 + at * most / n)).unwrap_or(1);
         (seed, programs::program(seed, of(5), 2 + of(10)))
     })
 }
 
-/// The solver is never below the least solution, and equal to it where nothing was widened.
+/// Checks that the facts are never below the least solution, and equal to it if no fact was
+/// widened.
 fn equals_the_least_solution<A: SparseForward>(
     translated: &dyn Fn(String) -> String,
     analysis: &dyn Fn(&Ir) -> A,
@@ -262,7 +263,7 @@ fn equals_the_least_solution<A: SparseForward>(
     );
 }
 
-/// After every edit the solver equals itself from scratch.
+/// Checks that the facts after every edit equal those from scratch.
 fn edits_equal_reading_anew<A: SparseForward>(
     translated: &dyn Fn(String) -> String,
     analysis: &dyn Fn(&Ir) -> A,
@@ -305,7 +306,7 @@ fn edits_equal_reading_anew<A: SparseForward>(
     assert!(n_changed > 20, "{n_changed}");
 }
 
-/// The laws of an analysis.
+/// Defines the tests of the laws of each analysis.
 macro_rules! laws_of {
     ($($name:ident: $translated:expr, $analysis:expr;)*) => {$(
         mod $name {
@@ -338,7 +339,8 @@ fn as_is(text: String) -> String {
     text
 }
 
-/// A program with floats in place of noisy integers; arguments of public functions have ranges.
+/// Returns the program with floats in place of noisy integers; arguments of public functions have
+/// ranges.
 fn with_reals(text: String) -> String {
     let line = |line: &str| {
         let range = "f32 {noisy.range = [-1.0, 1.5]},";
@@ -364,7 +366,8 @@ fn with_reals(text: String) -> String {
     text
 }
 
-/// Values that nested loops permute go on to grow, though not every value in every iteration.
+/// Values that nested loops permute grow without bound, although not every value grows in each
+/// iteration.
 #[test]
 fn values_that_loops_rotate_have_no_bound() {
     let (types, inits) =
@@ -396,7 +399,7 @@ fn values_that_loops_rotate_have_no_bound() {
     assert!(carried.len() > 15 && carried.iter().all(|&it| it == Bits::MAX), "{carried:?}");
 }
 
-/// Levels are made from scratch only: what the module says of its scheme is read once.
+/// Levels are only solved from scratch, because the analysis reads the scheme of the module once.
 #[test]
 fn levels_equal_the_least_solution() {
     equals_the_least_solution(&as_is, &|ir: &Ir| Ciphertexts::new(ir));

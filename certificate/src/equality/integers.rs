@@ -1,11 +1,11 @@
-//! Integers that are constants, or differ from another integer by one.
+//! Integers that are constants, or the sum of another integer and a constant.
 
 use noisy_syntax::affine::{Body, Expr, Operator};
 use noisy_syntax::{Def, Form, Ir, Op, OpKind, TypeData, Value};
 
 use super::polynomial::MODULUS;
 
-/// The meaning of an op that has no other effect than to define an integer.
+/// The definition of an integer by an op without effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Integer {
     /// A constant.
@@ -14,13 +14,13 @@ pub(super) enum Integer {
     Plus(i128),
 }
 
-/// Returns true if an op was read as a whole.
+/// Returns true if the parser understood the whole op.
 pub(super) fn is_read(form: Form) -> bool {
     matches!(form, Form::Generic | Form::Custom)
 }
 
-/// The meaning of an op that is `arith.constant`, `arith.addi` of a constant, or `affine.apply` of
-/// `d0 + c`.
+/// Returns the definition of the integer, for `arith.constant`, `arith.addi` of a constant and
+/// `affine.apply` of `d0 + c`.
 pub(super) fn meaning(ir: &Ir, op: Op) -> Option<Integer> {
     let data = ir.op(op);
     let [result] = data.results[..] else { return None };
@@ -51,14 +51,14 @@ pub(super) fn meaning(ir: &Ir, op: Op) -> Option<Integer> {
     }
 }
 
-/// The number that an `arith.constant` defines.
+/// Returns the number that an `arith.constant` defines.
 pub(super) fn integer(ir: &Ir, value: Value) -> Option<i128> {
     let Def::Result(op, 0) = ir.value(value).def else { return None };
     (ir.op(op).kind == OpKind::ArithConstant).then_some(())?;
     ir.interner.int_value(ir.attr(op, "value")?)
 }
 
-/// The plaintext of an encoded constant with as many bits as plaintexts have.
+/// Returns the plaintext of an encoded constant of type `i5`, the width of plaintexts.
 pub(super) fn plaintext(ir: &Ir, value: Value) -> Option<u64> {
     let Def::Result(op, 0) = ir.value(value).def else { return None };
     let data = ir.op(op);

@@ -7,28 +7,29 @@ use super::integers::{integer, is_read};
 /// A value of one of the programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
-    /// A value of the first program, in a context: 0 for values outside of all loops that are
-    /// compared in several iterations at once.
+    /// A value of the first program, in a context. Values outside of all loops that are compared
+    /// several iterations at a time have context 0.
     Old(u32, Value),
     /// A value of the second program.
     New(Value),
 }
 
-/// Iterations of loops, each within another.
+/// The contexts: iterations of loops, which may be nested.
 #[derive(Default)]
 pub(super) struct Contexts {
-    /// The context around each, and the loop. The first has number 1.
+    /// The enclosing context and the loop of each context, from number 1 on.
     all: Vec<(u32, Op)>,
 }
 
 impl Contexts {
-    /// An iteration of a loop.
+    /// Adds an iteration of the loop `of`, and returns its number.
     pub(super) fn add(&mut self, around: u32, of: Op) -> u32 {
         self.all.push((around, of));
         self.all.len() as u32
     }
 
-    /// A value that is used in a context, in the one in which it is defined.
+    /// Returns the key of a value that is used in a context, with the context in which it is
+    /// defined.
     pub(super) fn key(&self, ir: &Ir, context: u32, value: Value) -> Key {
         let holder = ir.region(ir.def_region(value)).parent;
         let mut at = context;
@@ -43,41 +44,42 @@ impl Contexts {
     }
 }
 
-/// A value that a loop of the first program carries, as a value of the second one.
+/// A value that a loop of the first program carries, in terms of a value of the second program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Carried {
     pub value: Value,
-    /// The initial values: their difference is added.
+    /// The initial values in both programs; their difference is added to `value`.
     pub start: Option<(Key, Value)>,
 }
 
-/// The definition of a value of the first program.
+/// The relation of a value of the first program to values of the second program.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meaning {
     Carried(Carried),
-    /// A value that the iteration before yields.
+    /// The same as another value: the value that the preceding iteration yields.
     Same(Key),
     /// An induction variable of the second program, plus a number.
     Index(Value, i128),
-    /// A result of a loop of which the last iterations are evaluated, by number.
+    /// A result of a loop whose last iterations are evaluated, with the index of the loop.
     End(usize),
-    /// A branch by number, a result by number, and that result in the second program.
+    /// The result of a branch: the index of the branch, the index of the result, and this result in
+    /// the second program.
     Branch(usize, usize, Value),
 }
 
-/// A loop of which the last iterations are evaluated.
+/// A loop whose last iterations are evaluated.
 pub(super) struct Last {
     pub op: Op,
     pub n_left: u64,
-    /// The values that it carries before them.
+    /// The values that the loop carries before these iterations.
     pub carried: Vec<Carried>,
 }
 
-/// Two branches.
+/// A branch of the first program, paired with one of the second program.
 pub(super) struct Branch {
     pub old: Op,
     pub new: Op,
-    /// For each result what the cases yield.
+    /// For each result, the values that the cases yield in both programs.
     pub cases: Vec<Vec<(Key, Value)>>,
 }
 
@@ -91,9 +93,9 @@ pub(super) struct Loop {
     /// The induction variable.
     pub index: Value,
     pub args: Vec<Value>,
-    /// The ops but the last.
+    /// The ops of the body without the terminator.
     pub body: Vec<Op>,
-    /// Operands of the last op.
+    /// Operands of the terminator.
     pub yielded: Vec<Value>,
 }
 
@@ -104,7 +106,7 @@ impl Loop {
         let operands: Vec<Value> =
             data.operands.iter().map(|it| it.value).collect::<Option<_>>()?;
         let (first, lower, upper, step) = match data.kind {
-            // An unsigned comparison is an attribute.
+            // Another attribute may make the comparison of the bounds unsigned.
             OpKind::ScfFor if ir.extra(op).attrs.is_empty() || has_only_segments(ir, op) => {
                 let bound = |at: usize| integer(ir, *operands.get(at)?);
                 (3, bound(0)?, bound(1)?, bound(2)?)
@@ -139,7 +141,7 @@ impl Loop {
         })
     }
 
-    /// Returns true if a loop has no other attributes than bounds and a step.
+    /// Returns true if the attributes of a loop are its bounds and its step only.
     pub(super) fn has_only_bounds(ir: &Ir, op: Op) -> bool {
         let bounds = ["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"];
         let mut names = ir.extra(op).attrs.iter().map(|it| ir.interner.str(it.0));
@@ -152,7 +154,7 @@ fn has_only_segments(ir: &Ir, op: Op) -> bool {
     names.into_iter().all(|it| it == "operandSegmentSizes")
 }
 
-/// A constant bound of an `affine.for`.
+/// Returns a constant bound of an `affine.for`.
 fn map(ir: &Ir, op: Op, name: &str) -> Option<i128> {
     let map = ir.interner.affine(ir.attr(op, name)?)?;
     match (map.n_inputs(), &map.evaluate(&|_| None)?[..]) {

@@ -1,4 +1,4 @@
-//! The observed ops of two programs, side by side.
+//! Pairs the observed ops of two programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,16 +7,16 @@ use noisy_syntax::{Block, Ir, Op, OpKind, Region, Source, Span, Value};
 use super::integers::{self, is_read};
 use super::loops::{Branch, Carried, Contexts, Key, Last, Loop, Meaning};
 
-/// Iterations of loops that are compared one after the other, at most.
+/// The largest number of iterations of loops that are compared one after the other.
 const MOST_COPIES: u64 = 50_000;
 
 /// The ops that are not observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arithmetic {
-    /// Sums, differences, products and reductions, and integers that are constants or sums of
-    /// another integer and a constant.
+    /// Sums, differences, products and reductions, constants of integers, and sums of an integer
+    /// and a constant.
     Ring,
-    /// Reductions alone.
+    /// Reductions only.
     Reductions,
 }
 
@@ -26,7 +26,7 @@ impl Arithmetic {
         self == Self::Ring && integers::meaning(ir, op).is_some() || self.is_noisy(ir, op)
     }
 
-    /// Returns true if an op is not observed and is about noisy values.
+    /// Returns true if an op is not observed and computes on noisy values.
     fn is_noisy(self, ir: &Ir, op: Op) -> bool {
         let data = ir.op(op);
         let n_operands = match data.kind {
@@ -52,42 +52,45 @@ pub(super) struct Pairs<'a> {
     pub old: &'a Source,
     pub new: &'a Source,
     pub arithmetic: Arithmetic,
-    /// Values that are the same unknown.
+    /// Pairs of values that are the same unknown.
     pub unknowns: Vec<(Key, Value)>,
-    /// Values of the second program that are unknowns of their own.
+    /// Values of the second program that are unknowns without a counterpart in the first program.
     pub new_unknowns: Vec<Value>,
-    /// Values of the first program that loops or branches define.
+    /// Definitions of values of the first program by loops and branches.
     pub meanings: BTreeMap<Key, Meaning>,
-    /// Values that have to be equal.
+    /// Pairs of values that must be proven equal.
     pub uses: Vec<(Key, Key)>,
-    /// Values of the first program after some iterations, with those that the loops carry.
+    /// Values of the first program after the iterations of a stride, each with the value that the
+    /// new loop carries.
     pub carried: Vec<(Key, Carried)>,
     pub branches: Vec<Branch>,
-    /// Loops of which the last iterations are evaluated.
+    /// Loops whose last iterations are evaluated.
     pub lasts: Vec<Last>,
     pub contexts: Contexts,
     /// The loops that are missing in the second program, with their trip counts.
     pub loops: BTreeMap<Op, u64>,
-    /// Arithmetic ops that are no reductions of each program, by their first bytes.
+    /// The results of the arithmetic ops of each program, by the offset of the op.
     pub old_ops: BTreeMap<usize, Value>,
     pub new_ops: BTreeMap<usize, Value>,
-    /// The listed loops.
+    /// The listed loops by offset, with their trip counts.
     listed: BTreeMap<usize, u64>,
-    /// The loops that others take the place of, by the first bytes of the first of these.
+    /// The strides that are not compared yet, by the offset of the first loop of the second
+    /// program.
     strides: BTreeMap<usize, (usize, Vec<(usize, u64)>)>,
     n_copies: u64,
     tasks: Vec<Task>,
 }
 
-/// A part of the programs that is still to be compared.
+/// Parts of the two programs that are not compared yet.
 enum Task {
-    /// Two regions; the last op of each is left out if it yields what a branch results in.
+    /// Two regions. If they are cases of a branch with results, their terminators are skipped.
     Regions { context: u32, old: Region, new: Region, are_cases: bool },
-    /// The bodies of loops: ops of the first program with the iterations that they belong to.
+    /// The bodies of two loops. The ops of the first program are listed with the contexts of their
+    /// iterations.
     Bodies { old: Vec<(u32, Op)>, new: Vec<Op> },
 }
 
-/// A loop of the first program with those that take its place.
+/// A loop of the first program, with the loops of the second program that replace it.
 type Stride = (usize, Vec<(usize, u64)>);
 
 impl<'a> Pairs<'a> {
@@ -95,7 +98,7 @@ impl<'a> Pairs<'a> {
     ///
     /// # Errors
     ///
-    /// The first difference.
+    /// Returns the first difference.
     pub(super) fn of(
         old: &'a Source,
         new: &'a Source,
@@ -152,7 +155,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// A value of the first program in an iteration.
+    /// Returns the key of a value of the first program in a context.
     fn key(&self, context: u32, value: Value) -> Key {
         self.contexts.key(self.old.ir(), context, value)
     }
@@ -198,7 +201,7 @@ impl<'a> Pairs<'a> {
         self.ops(old_ops, &new_ops)
     }
 
-    /// The observed ops among some of the first program.
+    /// Returns the observed ops among some ops of the first program, and records the others.
     fn old_ops(&mut self, context: u32, ops: Vec<Op>) -> Vec<(u32, Op)> {
         let ir = self.old.ir();
         let mut out = Vec::new();
@@ -217,7 +220,7 @@ impl<'a> Pairs<'a> {
         out
     }
 
-    /// The observed ops among some of the second program.
+    /// Returns the observed ops among some ops of the second program, and records the others.
     fn new_ops(&mut self, ops: Vec<Op>) -> Vec<Op> {
         let ir = self.new.ir();
         let mut out = Vec::new();
@@ -262,7 +265,8 @@ impl<'a> Pairs<'a> {
         Ok(())
     }
 
-    /// Pairs a loop with loops that run the same iterations, some at once.
+    /// Pairs a loop with loops of the second program that run the same iterations, several at a
+    /// time.
     fn stride(&mut self, context: u32, op: Op, parts: &[(Op, u64)]) -> Result<(), String> {
         let (old_ir, new_ir) = (self.old.ir(), self.new.ir());
         let place = old_ir.range(op).start;
@@ -298,7 +302,7 @@ impl<'a> Pairs<'a> {
             let results = new_ir.op(part).results.to_vec();
             match &inits {
                 None => inits = Some(new.inits.clone()),
-                // Each goes on with what the one before has carried.
+                // Each loop starts with the results of the preceding one.
                 Some(_) => {
                     let pairs = last.iter().zip(&new.inits);
                     self.uses.extend(pairs.map(|(&a, &b)| (Key::New(a), Key::New(b))));
@@ -363,7 +367,7 @@ impl<'a> Pairs<'a> {
             self.meanings.insert(self.key(context, it), meaning);
         }
         self.lasts.push(Last { op, n_left, carried: results });
-        // Values that are not noisy are carried as they are.
+        // Initial values that are not noisy must be equal.
         for (&a, b) in old.inits.iter().zip(inits.unwrap_or_default()) {
             if !is_noisy(old_ir, a) {
                 self.uses.push((self.key(context, a), Key::New(b)));
@@ -421,7 +425,7 @@ impl<'a> Pairs<'a> {
         Ok(())
     }
 
-    /// The values that the cases of two branches yield.
+    /// Returns the values that the cases of two branches yield, by result; `None` for other ops.
     fn cases(&self, context: u32, old: Op, new: Op) -> Option<Vec<Vec<(Key, Value)>>> {
         let (a, b) = (self.old.ir().op(old), self.new.ir().op(new));
         let is_branch = matches!(a.kind, OpKind::ScfIf | OpKind::AffineIf)
@@ -472,7 +476,7 @@ fn types(ir: &Ir, values: &[Value]) -> Vec<String> {
     values.iter().map(|&it| ir.interner.type_text(ir.value(it).ty)).collect()
 }
 
-/// The text of an op or a label between its results, operands and regions.
+/// Returns the text of an op or a label, split at its results, operands and regions.
 fn text(source: &Source, op: Op) -> Vec<String> {
     let data = source.ir().op(op);
     let mut cuts: Vec<(u32, u32)> =

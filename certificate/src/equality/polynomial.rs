@@ -1,27 +1,27 @@
-//! Polynomials with coefficients modulo 32 in normal form: each monomial once, with a coefficient
-//! that is not zero. Equal polynomials have equal normal forms.
+//! Polynomials with coefficients modulo 32 in normal form: each monomial occurs once, with a
+//! coefficient that is not zero. Equal polynomials have equal normal forms.
 
 use std::collections::BTreeMap;
 
 /// Limits of a verification. A file that exceeds them is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Products and sums of monomials.
+    /// Number of products and sums of monomials.
     pub work: u64,
-    /// Monomials of a polynomial.
+    /// Number of monomials of one polynomial.
     pub monomials: usize,
-    /// Monomials of all values.
+    /// Number of monomials of all values together.
     pub kept: usize,
 }
 
 impl Default for Limits {
-    /// Limits for seconds of time and some hundred megabytes of memory.
+    /// Limits that allow some seconds of time and some hundred megabytes of memory.
     fn default() -> Self {
         Self { work: 20_000_000, monomials: 40_000, kept: 3_000_000 }
     }
 }
 
-/// Coefficients are integers modulo this.
+/// The modulus of the coefficients.
 pub(super) const MODULUS: u64 = 32;
 
 /// A product of powers: unknowns in increasing order, each with an exponent that is not zero.
@@ -33,7 +33,7 @@ pub(super) struct Polynomial {
     terms: BTreeMap<Monomial, u64>,
 }
 
-/// The work that is left.
+/// The work that the limits still allow.
 #[derive(Debug)]
 pub(super) struct Work {
     left: u64,
@@ -45,11 +45,11 @@ impl Work {
         Self { left: limits.work, most_monomials: limits.monomials }
     }
 
-    /// Counts some work.
+    /// Subtracts some work.
     ///
     /// # Errors
     ///
-    /// If it is too much.
+    /// If the limit is exceeded.
     pub(super) fn spend(&mut self, n: usize) -> Result<(), String> {
         self.left = self.left.checked_sub(n as u64).ok_or("the verification takes too long")?;
         Ok(())
@@ -76,7 +76,7 @@ impl Polynomial {
         self.terms.iter().map(|(monomial, &coefficient)| (&**monomial, coefficient))
     }
 
-    /// The unknown that it is, if it is one.
+    /// Returns the unknown, if the polynomial is a single unknown with coefficient and exponent 1.
     pub(super) fn as_unknown(&self) -> Option<u32> {
         let mut terms = self.terms();
         match (terms.next(), terms.next()) {
@@ -85,8 +85,8 @@ impl Polynomial {
         }
     }
 
-    /// The polynomial whose product with a monomial without coefficient is this one, if that is
-    /// what the other is.
+    /// Returns the quotient by a monomial with coefficient 1; `None` if `by` is not such a monomial
+    /// or does not divide each term.
     pub(super) fn divided(&self, by: &Self) -> Option<Self> {
         let mut terms = by.terms();
         let (Some((divisor, 1)), None) = (terms.next(), terms.next()) else { return None };

@@ -1,4 +1,4 @@
-//! The polynomials of values.
+//! Computes and compares the polynomials of values.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,24 +10,24 @@ use super::loops::{Carried, Key, Loop, Meaning};
 use super::pairs::{Pairs, is_noisy};
 use super::polynomial::{Limits, MODULUS, Polynomial, Work};
 
-/// Loops within loops, at most.
+/// The largest nesting depth of loops that are evaluated.
 const MOST_DEPTH: usize = 60;
 
 /// Polynomials of values.
 type Values = BTreeMap<Value, Rc<Polynomial>>;
 
-/// Values of two programs.
+/// The state of a proof that the pairs of two programs are equal.
 pub(super) struct Proof<'a> {
     pairs: Pairs<'a>,
     known: BTreeMap<Key, Rc<Polynomial>>,
-    /// The meanings of unknowns that stand for values which are shown equal.
+    /// The meanings of unknowns that represent values which are proven equal.
     meanings: BTreeMap<u32, Rc<Polynomial>>,
-    /// The values that unknowns stand for, of the first and of the second program.
+    /// The values that each unknown represents, of the first and of the second program.
     origins: Vec<(Option<Value>, Option<Value>)>,
     /// The unknowns of integers: constants by type, and sums with a constant.
     constants: BTreeMap<(String, i128), u32>,
     sums: BTreeMap<(u32, i128), u32>,
-    /// The unknown and the constant that integers are the sum of.
+    /// For an unknown that is a sum of an unknown and a constant, these two.
     parts: BTreeMap<u32, (u32, i128)>,
     n_kept: usize,
     most_kept: usize,
@@ -51,7 +51,7 @@ impl<'a> Proof<'a> {
         for (old, new) in std::mem::take(&mut out.pairs.unknowns) {
             let Key::Old(_, value) = old else { return Err("a value is of no program".into()) };
             let polynomial = match plaintext(out.pairs.old.ir(), value) {
-                // The operands of both encodings have to be equal, so the other is the same.
+                // The operands of both encodings are proven equal, so both encode this number.
                 Some(number) => Rc::new(Polynomial::number(number)),
                 None => out.unknown(Some(value), Some(new))?.1,
             };
@@ -72,7 +72,7 @@ impl<'a> Proof<'a> {
         let evaluated = out.pairs.loops.keys().copied();
         let left = out.pairs.lasts.iter().filter(|it| it.n_left > 0).map(|it| it.op);
         for op in evaluated.chain(left) {
-            // A loop whose results nothing uses is not evaluated, and may still have effects.
+            // A loop without used results is not evaluated, but may still have effects.
             let ir = out.pairs.old.ir();
             if !out.is_arithmetic(ir, op, 0) {
                 let at = ir.range(op).start;
@@ -82,7 +82,7 @@ impl<'a> Proof<'a> {
         Ok(out)
     }
 
-    /// Returns true if a loop has only arithmetic and such loops in its body.
+    /// Returns true if the body of a loop consists of arithmetic and of such loops.
     fn is_arithmetic(&self, ir: &Ir, op: Op, depth: usize) -> bool {
         let Some(it) = Loop::of(ir, op).filter(|_| depth < MOST_DEPTH) else { return false };
         let mut body = it.body.iter();
@@ -100,7 +100,7 @@ impl<'a> Proof<'a> {
         Ok((unknown, Rc::new(Polynomial::unknown(unknown))))
     }
 
-    /// The sum of an integer and a constant.
+    /// Returns the sum of an integer and a constant.
     fn offset(&mut self, of: &Polynomial, by: i128) -> Result<Rc<Polynomial>, String> {
         let of = of.as_unknown().ok_or("an integer is unknown")?;
         let (base, first) = self.parts.get(&of).copied().unwrap_or((of, 0));
@@ -126,7 +126,7 @@ impl<'a> Proof<'a> {
         Ok(polynomial)
     }
 
-    /// Shows that the results of two ops are equal, and makes them one unknown.
+    /// Proves that the results of two ops are equal, and represents them by one unknown.
     pub(super) fn step(&mut self, old: usize, new: usize) -> Result<(), String> {
         let (Some(&a), Some(&b)) = (self.pairs.old_ops.get(&old), self.pairs.new_ops.get(&new))
         else {
@@ -142,7 +142,7 @@ impl<'a> Proof<'a> {
         Ok(())
     }
 
-    /// Shows what the pairs have to fulfil.
+    /// Proves that the pairs are equal.
     pub(super) fn finish(&mut self) -> Result<(), String> {
         for (old, new) in std::mem::take(&mut self.pairs.uses) {
             self.are_equal(old, new)?;
@@ -158,7 +158,7 @@ impl<'a> Proof<'a> {
         Ok(())
     }
 
-    /// Shows that two values are equal.
+    /// Proves that two values are equal.
     fn are_equal(&mut self, old: Key, new: Key) -> Result<(), String> {
         let (a, b) = (self.value(old)?, self.value(new)?);
         let rest = a.minus(&b, &mut self.work)?;
@@ -172,7 +172,7 @@ impl<'a> Proof<'a> {
         ))
     }
 
-    /// A polynomial in which some unknowns are replaced by their meanings, the latest first.
+    /// Replaces the unknowns for which `is_meant` holds by their meanings, the latest first.
     fn expanded(
         &mut self,
         mut rest: Polynomial,
@@ -201,7 +201,7 @@ impl<'a> Proof<'a> {
         self.ir(key).value_text(value)
     }
 
-    /// A value that is used where another is defined.
+    /// Returns the key of a value that is used in the context of another value.
     fn beside(&self, key: Key, value: Value) -> Key {
         match key {
             Key::Old(context, _) => self.pairs.contexts.key(self.pairs.old.ir(), context, value),
@@ -209,7 +209,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// The values that the definition of one needs.
+    /// Returns the values that the definition of a value needs.
     fn needs(&self, key: Key) -> Result<Vec<Key>, String> {
         let of_carried = |it: Carried| -> Vec<Key> {
             let start = it.start.iter().flat_map(|&(old, new)| [old, Key::New(new)]);
@@ -246,7 +246,7 @@ impl<'a> Proof<'a> {
         matches!(key, Key::Old(..)) && self.pairs.loops.contains_key(&op)
     }
 
-    /// The polynomial of a value, computed after those that it depends on.
+    /// Returns the polynomial of a value, after computing those of the values that it needs.
     fn value(&mut self, key: Key) -> Result<Rc<Polynomial>, String> {
         let mut stack = vec![key];
         while let Some(&at) = stack.last() {
@@ -258,7 +258,7 @@ impl<'a> Proof<'a> {
             needs.retain(|it| !self.known.contains_key(it));
             self.work.spend(1 + needs.len())?;
             if !needs.is_empty() {
-                // Values that depend on themselves end with the work.
+                // A cyclic definition ends when the work is used up.
                 stack.extend(needs);
                 continue;
             }
@@ -285,7 +285,7 @@ impl<'a> Proof<'a> {
         self.known.get(&key).cloned().ok_or_else(|| format!("{} is unknown", self.text(key)))
     }
 
-    /// A value whose definition needs only values that are known.
+    /// Computes the polynomial of a value from its relation to values of the second program.
     fn meant(&mut self, meaning: Meaning) -> Result<Rc<Polynomial>, String> {
         match meaning {
             Meaning::Carried(it) => self.carried(it),
@@ -299,7 +299,7 @@ impl<'a> Proof<'a> {
         }
     }
 
-    /// The results of a loop of which the last iterations are evaluated.
+    /// Computes the results of a loop whose last iterations are evaluated.
     fn last(&mut self, key: Key, last: usize) -> Result<Vec<(Key, Rc<Polynomial>)>, String> {
         let Some(it) = self.pairs.lasts.get(last) else { return Err("no loop".into()) };
         let (op, n) = (it.op, it.n_left);
@@ -313,7 +313,8 @@ impl<'a> Proof<'a> {
         Ok(keys.collect::<Vec<Key>>().into_iter().zip(values).collect())
     }
 
-    /// A carried value: the one of the second program, and the difference of the initial values.
+    /// Computes a carried value: the value of the second program plus the difference of the initial
+    /// values.
     fn carried(&mut self, of: Carried) -> Result<Rc<Polynomial>, String> {
         let value = self.value(Key::New(of.value))?;
         let Some((old, new)) = of.start else { return Ok(value) };
@@ -323,14 +324,15 @@ impl<'a> Proof<'a> {
         Ok(Rc::new(value.plus(1, &rest, &mut self.work)?))
     }
 
-    /// Zero if a polynomial is zero, else the polynomial.
+    /// Returns zero if the polynomial is zero after its unknowns are expanded, else the polynomial
+    /// itself.
     fn expanded_if_zero(&mut self, it: Polynomial) -> Result<Polynomial, String> {
         let is_zero = self.expanded(it.clone(), &|_| true)?.len() == 0;
         Ok(if is_zero { Polynomial::number(0) } else { it })
     }
 
-    /// The result of a branch: that of the second program, times a factor and plus a rest that are
-    /// the same in all cases.
+    /// Computes the result of a branch: the result of the second program times a factor plus a
+    /// rest, which are the same in all cases.
     fn related(&mut self, branch: usize, at: usize, new: Value) -> Result<Rc<Polynomial>, String> {
         let Some(it) = self.pairs.branches.get(branch) else { return Err("no branch".into()) };
         let (old_op, new_op, keys) = (it.old, it.new, it.cases[at].clone());
@@ -344,7 +346,7 @@ impl<'a> Proof<'a> {
             values.push((self.value(old)?, self.value(Key::New(new))?));
         }
         let result = self.value(Key::New(new))?;
-        // From here on there are no new unknowns.
+        // No unknowns are added from here on.
         let origins = std::mem::take(&mut self.origins);
         let is_local = |unknown: u32| {
             let (old, new) = origins.get(unknown as usize).copied().unwrap_or_default();
@@ -370,7 +372,7 @@ impl<'a> Proof<'a> {
                 let product = factor.times(new, &mut self.work)?;
                 let mut difference = old.minus(&product, &mut self.work)?;
                 if !is_fixed(&difference) {
-                    // Values of the case may cancel.
+                    // Unknowns that are local to the case may cancel.
                     difference = self.expanded(difference, &|_| true)?;
                 }
                 let is_same = match &rest {
@@ -393,7 +395,7 @@ impl<'a> Proof<'a> {
         Err(format!("{} is not the result of the branch before", new_ir.value_text(new)))
     }
 
-    /// The polynomial of an arithmetic op, some of whose operands may be local to a loop.
+    /// Computes the polynomial of an arithmetic op, whose operands may be local to a loop.
     fn computed(&mut self, key: Key, op: Op, local: &Values) -> Result<Rc<Polynomial>, String> {
         let ir = self.ir(key);
         let operand = |at: usize| {
@@ -432,8 +434,9 @@ impl<'a> Proof<'a> {
         })
     }
 
-    /// The results of a loop, one iteration after the other, or of some last iterations, with what
-    /// these start with. The values that it uses from outside are known or among the local ones.
+    /// Computes the results of a loop, one iteration after the other. With `last`, only that number
+    /// of iterations, from these initial values. The polynomials of values from outside of the loop
+    /// must be known already, or be in `local`.
     fn iterations(
         &mut self,
         key: Key,
@@ -477,7 +480,8 @@ impl<'a> Proof<'a> {
     }
 }
 
-/// The values that an op uses and does not define itself. The bounds of loops are not among them.
+/// Returns the values that an op uses and that are defined outside of it. The bounds of loops are
+/// not among them.
 fn inputs(ir: &Ir, op: Op) -> Vec<Value> {
     let mut out = Vec::new();
     let mut stack = vec![op];

@@ -1,9 +1,9 @@
-//! `--baseline`: old findings are not reported, new ones are.
+//! `--baseline`: reports only findings that are not in the baseline.
 //!
-//! A baseline is a JSON file with the findings of a run: the file of each, and a fingerprint that
-//! survives when lines move. A reader uses only these two; the rest is for people. File names are
-//! relative to the folder of the baseline, so the working directory and the spelling of paths do
-//! not matter.
+//! A baseline is a JSON file with the findings of a run: the file of each finding, and a
+//! fingerprint that stays the same when lines move. Only these two are read again; the rest is for
+//! people. File names are relative to the folder of the baseline, so the working directory and the
+//! spelling of paths do not matter.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -18,15 +18,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::file::fingerprint::Fingerprints;
 
-/// The only format that is written and read. Fingerprints of version 1 depended on the spelling of
-/// paths.
+/// Version of the only format that is written and read. Fingerprints of version 1 depended on the
+/// spelling of paths.
 const VERSION: u32 = 2;
 /// Maximum size of a baseline, in bytes.
 const MAX_FILE: u64 = 256 << 20;
 /// Name of standard input without `--stdin-filename`.
 const STDIN: &str = "<stdin>";
 
-/// A finding of a baseline. Findings are written in this order: by file.
+/// A finding of a baseline. The fields are in the order by which findings are sorted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 pub(crate) struct BaselineFinding {
     /// The file, relative to the folder of the baseline (absolute before the baseline is written),
@@ -56,7 +56,7 @@ impl Baseline {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read or is no baseline.
+    /// If the file cannot be read or is not a baseline.
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let named = |why: String| format!("{}: {why}", shown_path(path));
         let io = |it: io::Error| named(reason(&it));
@@ -79,7 +79,7 @@ impl Baseline {
         Ok(Self { folder: Folder::of(path), findings })
     }
 
-    /// For each finding of a file, true if the baseline has it.
+    /// Returns, for each finding of a file, true if the baseline contains it.
     pub(crate) fn has(&self, entries: &[BaselineFinding]) -> Vec<bool> {
         let Some(first) = entries.first() else { return Vec::new() };
         let name = self.folder.name(&first.filename);
@@ -110,7 +110,7 @@ pub(crate) fn entries(name: &str, text: &Rope, found: &[Diagnostic]) -> Vec<Base
     entries.collect()
 }
 
-/// The text of a baseline to write to the file `baseline`.
+/// The text of a baseline, for the file `baseline`.
 pub(crate) fn text(baseline: &Path, mut findings: Vec<BaselineFinding>) -> String {
     let folder = Folder::of(baseline);
     for it in &mut findings {

@@ -1,17 +1,17 @@
 //! Results of earlier runs.
 //!
 //! *Law.* A result is used only for the same text, file name, settings and options, and the same
-//! build of this program. A SHA-256 over all of these identifies them; for a file whose [`Stamp`]
-//! is unchanged and trustworthy ([`crate::file::stamp`]), the stamp replaces the hash of the text.
-//! A cache is used only by the user who wrote it ([`crate::file::cache_key`]). A cache that is
-//! missing, torn, or written by another process at the same time costs work and never changes a
-//! result. Nothing is kept of a file that could not be read, is to be changed, or has a note about
-//! its placement.
+//! build of this program. A SHA-256 over all of these identifies them. For a file with an unchanged
+//! and trustworthy [`Stamp`] ([`crate::file::stamp`]), the stamp replaces the hash of the text. A
+//! cache is used only by the user who wrote it ([`crate::file::cache_key`]). A cache that is
+//! missing, incomplete, or written by another process at the same time costs time but never changes
+//! a result. No result is stored for a file that could not be read, will be changed, or has a note
+//! about its placement.
 //!
-//! *Cost.* An untouched file is neither read, parsed nor analyzed. A file that was touched but has
-//! a known text is read and hashed, and gets a new stamp. The cache has one JSON file for each
-//! folder of checked files. Writing it drops the results of deleted files, and removes JSON files
-//! that were not written for a month.
+//! *Cost.* An untouched file is neither read, parsed nor analyzed. A touched file with a known text
+//! is read and hashed, and gets a new stamp. The cache has one JSON file for each folder of checked
+//! files. Writing it drops the results of deleted files, and removes JSON files that were not
+//! written for a month.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
@@ -53,38 +53,39 @@ pub(crate) struct Cache {
     here: PathBuf,
     /// Hash of the program and the options.
     base: Hash,
-    /// A time before any file was read.
+    /// A time before the first file is read.
     start: Moment,
     contexts: Mutex<FxHashMap<SettingsKey, SettingsHash>>,
     /// One pack for each folder of checked files.
     packs: Mutex<HashMap<PathBuf, Arc<RwLock<Pack>>>>,
 }
 
-/// Values of the previous slot. The next file is mostly in the same folder, so no lock is taken.
+/// Values of the previous lookup. The next file is usually in the same folder, and then no lock is
+/// needed.
 #[derive(Debug, Default)]
 pub(crate) struct Last {
-    /// The folder as it was named, and its pack.
+    /// The folder in the spelling of the path, and its pack.
     pack: Option<(PathBuf, Arc<RwLock<Pack>>)>,
     context: Option<(SettingsKey, Arc<str>)>,
 }
 
-/// The address of the settings, which are kept alive so that the address stays theirs, and the
-/// rules that are off in addition.
+/// The address of the settings, and the rules that are off in addition. [`SettingsHash`] keeps the
+/// settings alive, so that no other settings get this address.
 type SettingsKey = (usize, String);
-/// The settings, and the hash of everything but the text.
+/// The settings, and the context: the hash of everything but the text.
 type SettingsHash = (Arc<Settings>, Arc<str>);
 
-/// The results of the files of one folder, by context. A file has one result.
+/// The results of the files of one folder. A file has one result, in one context.
 #[derive(Debug, Default)]
 struct Pack {
     kept: Contexts,
     is_changed: bool,
 }
 
-/// Results by context and then by file name.
+/// Results by context (a hash of everything but the text), and then by file name.
 type Contexts = BTreeMap<String, FxHashMap<String, Kept>>;
 
-/// A pack in its file.
+/// The contents of the file of a pack.
 #[derive(Debug, Deserialize, Serialize)]
 struct Written<K> {
     /// Start of the run that wrote the pack.
@@ -97,12 +98,12 @@ struct Kept {
     /// Hash of the text.
     #[serde(with = "digits")]
     text: Hash,
-    /// Stamp of the file that was read, if settled.
+    /// Stamp of the file at the time of reading, if settled.
     stamp: Option<Stamp>,
-    /// `None` for most files: they have no findings.
+    /// `None` for a file without findings, the most common case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     said: Option<Box<Said>>,
-    /// True if this run met the file.
+    /// True if this run looked up or stored the file.
     #[serde(skip)]
     is_seen: AtomicBool,
 }
@@ -112,13 +113,13 @@ struct Kept {
 struct Said {
     /// The printed text.
     piece: String,
-    /// Numbers of errors, warnings, hints, and findings left out.
+    /// Numbers of errors, warnings, hints, and omitted findings.
     counts: [usize; 4],
     codes: Vec<(String, usize)>,
     baseline: Vec<baseline::BaselineFinding>,
 }
 
-/// The position of a file in the cache.
+/// The place of the result of a file in the cache.
 #[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pack: Arc<RwLock<Pack>>,
@@ -127,7 +128,7 @@ pub(crate) struct Slot {
     name: String,
 }
 
-/// A text that was read, with its hash and the stamp of its file.
+/// The hash of a text that was read, and the stamp of its file.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
     hash: Hash,
@@ -135,7 +136,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// `stamp` was taken before the text was read.
+    /// `stamp` must be taken before the text is read.
     pub(crate) fn new(text: &str, stamp: Option<Stamp>) -> Self {
         Self { hash: Sha256::digest(text).into(), stamp }
     }
@@ -187,8 +188,8 @@ impl Cache {
         parallel::in_order(threads_for(folders.len()), folders.len(), read, |()| true);
     }
 
-    /// The slot of a file that is checked with these settings and some additional rules off; `None`
-    /// if its name is not UTF-8, because another name may look the same.
+    /// The slot of a file that is checked with these settings and without the rules `silenced`.
+    /// `None` if the name is not UTF-8, because another name could look the same.
     pub(crate) fn slot(
         &self,
         path: &Path,
@@ -221,7 +222,7 @@ impl Cache {
         let pack = known.unwrap_or_default();
         if is_new {
             packs.insert(folder.clone(), pack.clone());
-            // Only the next reader of this folder waits.
+            // Only readers of the same folder wait for this lock.
             let mut filled = pack.write().unwrap_or_else(PoisonError::into_inner);
             drop(packs);
             filled.kept = self.read(&folder).unwrap_or_default();
@@ -251,7 +252,8 @@ impl Cache {
         let written: Written<Contexts> = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
         let Written { start, mut kept } = written;
         if start > self.start {
-            // The clock was set back: a text written now may get the stamp of an older one.
+            // The clock was set back, so a text that is written now could get the stamp of an older
+            // text.
             kept.values_mut().flat_map(FxHashMap::values_mut).for_each(|it| it.stamp = None);
         }
         Some(kept)
@@ -261,7 +263,7 @@ impl Cache {
     ///
     /// # Errors
     ///
-    /// If one cannot be written; the old pack then stays as it was.
+    /// If a pack cannot be written. Its old file is then unchanged.
     pub(crate) fn save(&self) -> io::Result<()> {
         let packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
         let is_changed =
@@ -297,14 +299,15 @@ impl Cache {
         Ok(())
     }
 
-    /// The folder as shown to people.
+    /// The folder for messages: relative to the current folder, if possible.
     pub(crate) fn folder(&self) -> &Path {
         self.folder.strip_prefix(&self.here).unwrap_or(&self.folder)
     }
 }
 
 impl Slot {
-    /// The result of a file that was not touched since: its counts and its printed text.
+    /// The result of a file that was not touched since it was stored: its counts and its printed
+    /// text.
     pub(crate) fn untouched(&self) -> Option<(Checked, String)> {
         let stamp = Stamp::of(&fs::metadata(&self.name).ok()?)?;
         let pack = self.pack.read().unwrap_or_else(PoisonError::into_inner);
@@ -327,7 +330,7 @@ impl Slot {
         known
     }
 
-    /// Keeps a result, if the cache can represent all of it.
+    /// Stores a result, if the cache can represent all of it.
     pub(crate) fn put(&self, seen: Seen, checked: &Checked, piece: &str) {
         let fixed = &checked.fixed;
         let is_all = checked.failure.is_none()
@@ -369,13 +372,13 @@ impl Kept {
     }
 }
 
-/// Number of threads for reading `n_packs` packs. A few packs are not worth a thread.
+/// Number of threads for reading `n_packs` packs. Threads do not pay off for a few packs.
 fn threads_for(n_packs: usize) -> usize {
     if n_packs < 8 { 0 } else { parallel::cores() }
 }
 
-/// Creates the folder and marks it for git and backup programs. An existing folder stays as it is
-/// if the user named it.
+/// Creates the folder and marks it for git and backup programs. An existing folder that the user
+/// named is not changed.
 fn create(folder: &Path, is_named: bool) -> io::Result<()> {
     if let Some(above) = folder.parent() {
         fs::create_dir_all(above)?;

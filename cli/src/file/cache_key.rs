@@ -1,9 +1,9 @@
-//! The secret that the file names of a cache depend on.
+//! The secret from which the file names of a cache are computed.
 //!
-//! *Law.* Nobody else can plant results: the cache that a repository ships has other file names
-//! than those that are looked up. The secret is created once per user and kept in a file that
-//! nobody else can read. Without a place for it there is no cache. A CI that shares a cache between
-//! machines sets a secret of its own (`NOISY_CACHE_KEY`).
+//! *Law.* Nobody else can plant results: the files of a cache that comes with a repository have
+//! other names than those that are looked up. The secret is created once per user and stored in a
+//! file that nobody else can read. If it cannot be stored, there is no cache. A CI that shares a
+//! cache between machines sets its own secret (`NOISY_CACHE_KEY`).
 
 use std::env;
 use std::ffi::OsString;

@@ -30,7 +30,7 @@ pub(crate) struct Checked {
     pub path: PathBuf,
     /// The name shown to people.
     pub name: String,
-    /// True if the file could be read, and so was checked.
+    /// True if the file was read and checked.
     pub is_read: bool,
     /// The text after fixing.
     pub text: Rope,
@@ -64,7 +64,7 @@ pub(crate) struct Counts {
 /// The result of fixing a file.
 #[derive(Debug, Default)]
 pub(crate) struct FileFix {
-    /// Notes by function, for those with something to report.
+    /// Notes about functions, if there is anything to report.
     pub notes: Vec<Note>,
     /// The joint placements with their proofs, if requested.
     pub placed: Vec<PlacedGroup>,
@@ -91,7 +91,7 @@ pub(crate) struct Task {
     pub time: Duration,
     /// Receives the progress of the optimizer.
     pub watch: Watch,
-    /// Compare diagnostics with expectations instead of reporting them.
+    /// If given, diagnostics are compared with the expectations in the text instead of reported.
     pub verify: Option<Verify>,
     /// True if fixes are requested.
     pub wants_fixes: bool,
@@ -113,7 +113,7 @@ impl Checked {
         Self { is_read: false, failure: Some(failure), ..Self::empty(path) }
     }
 
-    /// Drops everything whose size is proportional to the file.
+    /// Drops all data with a size proportional to the file.
     pub(crate) fn forget(&mut self) {
         self.text = no_text();
         self.diagnostics = Vec::new();
@@ -192,11 +192,11 @@ pub(crate) fn read(input: &Input) -> Result<String, Failure> {
     read_with(input, &mut |_, _| ())
 }
 
-/// Reads an input like [`read`]; `look` first sees the open file and its metadata.
+/// Reads an input like [`read`], and before that calls `look` with the open file and its metadata.
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// The same as [`read`].
 pub(crate) fn read_with(
     input: &Input,
     look: &mut dyn FnMut(&File, &Metadata),
@@ -231,7 +231,7 @@ pub(crate) fn read_with(
 /// Initial capacity for the text of a file, in bytes.
 const LIKELY: u64 = 1 << 20;
 
-/// Reads up to `most` bytes, probably `likely`; `None` if the input is longer.
+/// Reads up to `most` bytes; `None` if the input is longer. `likely` is the expected size.
 fn bounded(input: impl Read, most: u64, likely: usize) -> std::io::Result<Option<Vec<u8>>> {
     // One more byte, so that the end of the file needs no second allocation.
     let mut bytes = Vec::with_capacity(likely + 1);
@@ -253,7 +253,7 @@ fn analyze(
         && let Err(failure) = fix_file(&mut checked, text, document, input, task)
     {
         checked.failure = Some(failure);
-        // The document stays as it was.
+        // The failed fix may have changed the document.
         *document = read();
     }
     let rope = document.source().text();
@@ -299,7 +299,7 @@ fn fix_file(
             wants_proofs: task.certificate.is_some(),
             ..task.settings.placement.options(task.time)
         };
-        // Reported before the work of fixing, not after it.
+        // A read-only file is reported before the work of fixing.
         let writes = task.fixing.writes() && task.is_read_only;
         if writes && fix::is_wanted(document, &task.settings, unsafe_too, &options) {
             return Err(Failure::io("not written: the file is read-only".to_owned()));

@@ -6,7 +6,7 @@ use noisy_certificate::equality::{Equality, FORMAT, Limits, VERSION, verify};
 use noisy_rewrite::Rewritten;
 use sha2::{Digest, Sha256};
 
-/// The file beside the certificate of the placement.
+/// The path of this certificate, beside the certificate of the placement.
 pub(crate) fn path(certificate: &Path) -> PathBuf {
     certificate.with_extension("equality.json")
 }
@@ -17,11 +17,11 @@ pub(crate) fn digest(text: &str) -> String {
     Sha256::digest(text).iter().flat_map(hex).flatten().collect()
 }
 
-/// The certificate of a rewriting, which the verifier has accepted.
+/// Returns the certificate of a rewriting after the verifier has accepted it.
 ///
 /// # Errors
 ///
-/// The reason why it does not accept it.
+/// The reason why the verifier rejects it.
 pub(crate) fn certificate(before: &str, rewritten: &Rewritten) -> Result<Equality, String> {
     let after = rewritten.document.source().text().to_string();
     let proofs = || rewritten.savings.iter().map(|it| &it.equality);

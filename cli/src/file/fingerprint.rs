@@ -1,4 +1,4 @@
-//! Fingerprints identify findings while lines move.
+//! Fingerprints that identify findings even if lines move.
 
 use std::collections::HashMap;
 
@@ -22,18 +22,18 @@ pub(crate) struct Fingerprints<'a> {
 }
 
 impl<'a> Fingerprints<'a> {
-    /// `name` is empty if the file is named beside the fingerprints.
+    /// `name` is the name of the file, or empty if the name is stored beside the fingerprints.
     pub(crate) fn new(name: &str, text: &'a Rope) -> Self {
         let mut named = Sha256::new();
         put(&mut named, name.as_bytes());
         Self { named, text, line: None, seen: HashMap::new() }
     }
 
-    /// A number that stays the same while lines move: the first 64 bits, in hexadecimal digits, of
-    /// the SHA-256 of the name of the file, the code, the message without line numbers, the text of
-    /// the line without blanks at its ends (its first 1,024 bytes), and the number of equal
-    /// findings before it in the file; each followed by a byte FF, which never occurs in UTF-8.
-    /// Lines are counted from 0.
+    /// Returns a number that stays the same when lines move: the first 64 bits, in hexadecimal
+    /// digits, of a SHA-256 of the name of the file, the code, the message without line numbers,
+    /// the text of the line without blanks at its ends (its first 1,024 bytes), and the number of
+    /// equal findings before it in the file. Each of these is followed by a byte FF, which never
+    /// occurs in UTF-8. Lines are counted from 0.
     pub(crate) fn of(&mut self, line: usize, code: &str, message: &str) -> String {
         if self.line.as_ref().is_none_or(|(of, _)| *of != line) {
             let text = self.text.get_line(line).map(|it| it.to_string()).unwrap_or_default();

@@ -15,20 +15,20 @@ use serde_json::{Value, json};
 use crate::file::equality;
 use crate::input::failure::Failure;
 
-/// The repairs of a program, as they are reported.
+/// The repairs of a program, in the form in which they are reported.
 #[derive(Debug)]
 pub(crate) struct ProgramFix {
     /// One note per function and op that is inserted or missing.
     pub notes: Vec<Note>,
     pub placed: Vec<PlacedGroup>,
-    /// Number of diagnostics fixed by edits of their own.
+    /// Number of diagnostics that their own edits fixed.
     pub n_applied: usize,
     /// Number of diagnostics that new comments suppress.
     pub n_suppressed: usize,
     pub is_changed: bool,
-    /// The proof of the placement of `reduce_noise`, as JSON, if it was asked for.
+    /// The proof of the placement of `reduce_noise`, as JSON, if it was requested.
     pub certificate: Option<Value>,
-    /// The proof that the program computes the same, if it was rewritten and a proof was asked for.
+    /// The proof that the program computes the same, if it was rewritten and a proof was requested.
     pub equality: Option<Equality>,
 }
 
@@ -39,9 +39,9 @@ pub(crate) struct Note {
     pub function: String,
     /// The op, without its dialect.
     pub op: String,
-    /// Number of inserted ops; `None` if the function was left as it was.
+    /// Number of inserted ops; `None` if the function was not changed.
     pub inserted: Option<usize>,
-    /// The note in words.
+    /// The text of the note.
     pub text: String,
 }
 
@@ -54,14 +54,14 @@ pub(crate) struct PlacedGroup {
     pub inserted: usize,
     pub removed: usize,
     pub cost: u64,
-    /// No placement costs less; 0 if nothing is known.
+    /// Lower bound of the cost of any placement; 0 if unknown.
     pub lower_bound: u64,
     /// The part of the bound that conflict cores prove, without a solver.
     pub certified: u64,
     pub unit: u64,
-    /// Number of sets of sites that share no site, each of which must have an op.
+    /// Number of disjoint cores. A core is a set of sites, one of which needs an op.
     pub disjoint_cores: usize,
-    /// Cost, bound and certified bound in words.
+    /// Cost, bound and certified bound as text.
     #[serde(skip)]
     prices: [String; 3],
 }
@@ -98,7 +98,7 @@ fn groups(outcome: &analyses::Outcome) -> Vec<PlacedGroup> {
     placed.collect()
 }
 
-/// Returns true if `--fix` would try anything.
+/// True if `--fix` would try to change the program.
 pub(crate) fn is_wanted(
     document: &Document,
     settings: &Settings,
@@ -109,11 +109,12 @@ pub(crate) fn is_wanted(
     repair::is_wanted(document, Scope::File, &wanted)
 }
 
-/// Fixes a program, which becomes another.
+/// Fixes a program in place.
 ///
 /// # Errors
 ///
-/// When a placement does not pass re-analysis: a defect. The program may be changed all the same.
+/// If the result of a placement fails its re-analysis, which is a defect. The program may be
+/// changed nevertheless.
 pub(crate) fn fix(
     document: &mut Document,
     settings: &Settings,
@@ -151,8 +152,8 @@ struct Rewriting {
     equality: Option<Equality>,
 }
 
-/// Rewrites a program so that it needs fewer `reduce_noise`, if the settings say so. If proofs are
-/// wanted, a program is rewritten only if the verifier accepts the proof of equality.
+/// Rewrites a program so that it needs fewer `reduce_noise`, if the settings enable this. If proofs
+/// are wanted, a program is rewritten only if the verifier accepts the proof of equality.
 fn rewrite(document: &mut Document, settings: &Settings, options: &Options) -> Rewriting {
     let mut out = Rewriting::default();
     if !settings.rewrite.enabled {
@@ -221,7 +222,7 @@ pub(crate) fn suppress(document: &mut Document, settings: &Settings) -> ProgramF
 ///
 /// # Errors
 ///
-/// Never: nothing is placed.
+/// Never, because nothing is placed.
 pub(crate) fn apply(
     document: &mut Document,
     settings: &Settings,
@@ -249,7 +250,7 @@ impl ProgramFix {
 }
 
 /// Returns the proof of a placement in all functions of a program, in the format of
-/// `docs/placement-reference.md`; without a placement, of a program that needs none.
+/// `docs/placement-reference.md`. `None` means that the program needs no placement.
 fn certificate(outcome: Option<&analyses::Outcome>, settings: &Settings) -> Value {
     let all = outcome.map(|it| &it.functions[..]).unwrap_or_default();
     let function = |op| {

@@ -1,14 +1,15 @@
-//! Waits until files are on the disk, one by one or for a whole file system at once.
+//! Waits until files are on the disk, separately or for a whole file system at once.
 //!
 //! *Law.* A file that is reported as settled survives a power failure. *Cost.* For many files,
-//! Linux is asked once for each file system (`syncfs`), which writes them in disk order and flushes
-//! its cache once. Elsewhere, and for a few files, each file is waited for.
+//! Linux gets one request for each file system (`syncfs`). It then writes the files in disk order
+//! and flushes the cache of the disk once. On other systems, and for a few files, there is one
+//! request for each file.
 
 use std::fs::OpenOptions;
 use std::io;
 use std::path::PathBuf;
 
-/// A closed file that is to reach the disk.
+/// A closed file that must reach the disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Settling {
     pub path: PathBuf,
@@ -46,14 +47,14 @@ mod linux {
     /// Number of a file system.
     pub(crate) type Device = u64;
 
-    /// From this number of files on, the whole file system is settled.
+    /// Minimum number of files for which the whole file system is settled.
     const MANY: usize = 8;
 
-    /// One file of each file system that is written to, opened before the first write, so that it
-    /// reports every failure since then.
+    /// An open file of each file system with new files. It is opened before the first write, so
+    /// that `syncfs` reports every failure since then.
     static DEVICES: Mutex<BTreeMap<Device, File>> = Mutex::new(BTreeMap::new());
 
-    /// The file system of a new file that nothing was written to yet.
+    /// Returns the file system of a new file. Must be called before the first write to it.
     ///
     /// # Errors
     ///
@@ -67,8 +68,8 @@ mod linux {
         Ok(device)
     }
 
-    /// The file systems that hold many of these files and are on the disk now. A file system that
-    /// cannot be asked or that reports a failure is left out.
+    /// Settles the file systems that contain many of these files, and returns them. A file system
+    /// that cannot be settled or that reports a failure is left out.
     pub(super) fn whole(files: &[Settling]) -> BTreeSet<Device> {
         let mut counts: BTreeMap<Device, usize> = BTreeMap::new();
         for it in files {

@@ -1,4 +1,4 @@
-//! Identifies the text of a file by metadata, and decides when that can be trusted.
+//! Identifies the text of a file by metadata, and decides if the metadata can be trusted.
 //!
 //! *Law.* While a *settled* [`Stamp`] stays the same, so does the text. A stamp contains the time
 //! of the last change of any kind (`ctime`), which no program can set: writing into the file,
@@ -6,9 +6,9 @@
 //! text changed a moment ago may change again within the same tick. A stamp is settled if it is
 //! [`MARGIN`] old before the text is read. Git calls the others racily clean.
 //!
-//! Stamps exist only where the file system keeps that time by the clock of this machine, in parts
-//! of a second ([`system`]); elsewhere the text must be read. A file with a time in the future (the
-//! clock was set back) is not settled.
+//! Stamps exist only if the file system takes this time from the clock of this machine, with a
+//! resolution below a second ([`system`]). Without a stamp, the text must be read. A file with a
+//! time in the future (the clock was set back) is not settled.
 //!
 //! Two changes are invisible: writes through a memory mapping, which move the time only when the
 //! system notices, and a single call that overwrites a file for longer than the margin.
@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// No file system clock has longer ticks.
+/// Minimum age of a settled stamp. No file system clock has longer ticks.
 const MARGIN: Duration = Duration::from_secs(2);
 
 /// Distinguishes the texts of a file: device, inode, size, and the times of the last change of the
@@ -37,9 +37,9 @@ impl Stamp {
         self.4.checked_add(MARGIN.as_nanos() as i64).is_some_and(|it| it <= at.0)
     }
 
-    /// A stamp from device, inode, size and two times in seconds and nanoseconds. A last change at
-    /// a whole second comes from a file system without parts of seconds, except for one file in a
-    /// billion.
+    /// A stamp from device, inode, size and two times in seconds and nanoseconds. `None` if the
+    /// last change is at a whole second: the file system then has no parts of seconds, except for
+    /// one file in a billion.
     #[cfg(any(target_os = "linux", test))]
     fn new(
         device: u64,
@@ -65,7 +65,7 @@ impl Stamp {
 pub(crate) struct Moment(i64);
 
 impl Moment {
-    /// The current time; the start of time if the clock is invalid.
+    /// The current time; 0 if the clock is invalid.
     pub(crate) fn now() -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self(i64::try_from(since.as_nanos()).unwrap_or_default())

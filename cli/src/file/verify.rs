@@ -2,10 +2,10 @@
 //! of `mlir-opt`.
 //!
 //! The grammar is in [`noisy_analyses::report::expectation`]. Every error and warning must be
-//! expected. Infos and hints are remarks, the steps of a chain are notes. Each program between
-//! `// -----` is compared by itself.
+//! expected. Infos and hints are remarks, the steps of a chain are notes. Each program between `//
+//! -----` lines is compared separately.
 //!
-//! Messages, their order and the exit code are those of `mlir-opt` 19, which a test compares
+//! Messages, their order and the exit code are those of `mlir-opt` 19; a test compares them
 //! (`cli/tests/e2e/expectations.rs`). `docs/checker.md` lists the differences: remarks and notes
 //! need not be expected, because `mlir-opt` has no hints and chains; positions are those of the
 //! file, not of one program in it.
@@ -19,7 +19,7 @@ use ropey::Rope;
 
 use crate::input::args::Verify;
 
-/// Mismatches, as errors at their ranges, program by program.
+/// Returns the mismatches as errors at their ranges, in the order of the programs.
 pub(crate) fn verify(document: &Document, found: &[Diagnostic], which: Verify) -> Vec<Diagnostic> {
     let (ir, text) = (document.ir(), document.source().text());
     let mut found = found;
@@ -73,7 +73,7 @@ fn compare(
             Severity::Warning => "warning",
             Severity::Info | Severity::Hint => "remark",
         };
-        // Tests of MLIR are written in its words.
+        // Tests of MLIR contain the wording of `mlir-opt`.
         let wording = it.mlir_wording.as_deref();
         let is_met = wording.is_some_and(|said| expected.meet(kind, row(&it.range), said).is_ok());
         if !is_met
@@ -84,7 +84,7 @@ fn compare(
             wrong.push((place.map_or_else(|| it.range.clone(), in_file), why));
         }
         for it in &it.related {
-            // NB notes need not be expected.
+            // Notes need not be expected.
             let _ = expected.meet("note", row(&it.range), &it.message);
         }
     }
@@ -105,7 +105,7 @@ mod tests {
             .collect()
     }
 
-    /// Checks a text in which `USE` stands for an op with an error.
+    /// Checks a text after `USE` is replaced by an op with an error.
     fn all(text: &str) -> Vec<String> {
         check(&text.replace("USE", "\"t.a\"(%u) : (i32) -> ()"), Verify::All)
     }
@@ -123,7 +123,7 @@ mod tests {
             "// no expectation {{at all}}",
         ] {
             let wrong = all(text);
-            // Two expectations match one diagnostic: the first takes it.
+            // If two expectations match one diagnostic, the first one consumes it.
             let n = text.matches("expected-").count().saturating_sub(1);
             assert_eq!(wrong.len(), n, "{text}: {wrong:?}");
         }

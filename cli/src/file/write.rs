@@ -1,7 +1,8 @@
 //! Replaces files that were read. It never overwrites a change of another program, and writes many
 //! files at once.
 //!
-//! A new text is complete in a file beside the old one ([`noisy_output`]) before it replaces it.
+//! A new text is written completely to a file beside the old one ([`noisy_output`]), which then
+//! replaces the old one.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -30,7 +31,8 @@ pub(crate) struct Replacement {
 }
 
 impl Replacement {
-    /// Prepares a replacement. Links, other names, owner and permissions of the file stay.
+    /// Prepares a replacement. Symbolic links, hard links, owner and permissions of the file are
+    /// kept.
     ///
     /// # Errors
     ///
@@ -67,7 +69,7 @@ impl Replacement {
     /// Replaces the file if its contents are unchanged.
     fn commit(mut self) -> Result<(), String> {
         let mut committed = || {
-            // As late as possible.
+            // This check is as late as possible.
             let (mut file, now) = self.unchanged()?;
             if !self.in_place {
                 return self.temporary.take_place(&self.path);
@@ -77,11 +79,12 @@ impl Replacement {
         committed().map_err(|it: io::Error| reason(&it))
     }
 
-    /// The file with its contents, open for writing if it will be overwritten in place.
+    /// Opens the file and returns it with its contents. It is open for writing if it will be
+    /// overwritten in place.
     ///
     /// # Errors
     ///
-    /// If the contents changed; no more is read than the old file had.
+    /// If the contents changed. At most one byte more than the old contents is read.
     fn unchanged(&self) -> io::Result<(File, Vec<u8>)> {
         let changed = || io::Error::other("the file was changed by another program meanwhile");
         let is_same = |it: &fs::Metadata| it.is_file() && it.len() == self.n_bytes as u64;
@@ -93,7 +96,8 @@ impl Replacement {
         #[cfg(target_os = "linux")]
         {
             use std::os::unix::fs::OpenOptionsExt;
-            // If something else takes its place now, it is neither followed nor waited for.
+            // If another file has taken its place, a link is not followed, and a pipe does not
+            // block.
             let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
             options.custom_flags(flags.bits().cast_signed());
         }
@@ -107,18 +111,18 @@ impl Replacement {
     }
 }
 
-/// Reports in order, some with a file to replace. Replacements wait for each other and go to the
-/// disk together on a thread of their own, which takes a tenth of the time. The order stays.
+/// A queue of reports, some with a file to replace. The files are written to the disk in groups on
+/// a separate thread, which takes a tenth of the time. Reports leave the queue in order.
 #[derive(Debug)]
 pub(crate) struct GroupCommit<T> {
     waiting: Vec<(T, Option<Replacement>)>,
     /// Size of the waiting texts before their change.
     n_bytes: usize,
-    /// Time of the first one.
+    /// Time at which the first waiting report was added.
     since: Instant,
     /// Maximum number of reports in a group, including those without a file.
     most: usize,
-    /// The previous group, on its way to the disk.
+    /// The previous group, which is being written.
     ahead: Option<Ahead<T>>,
 }
 
@@ -126,11 +130,11 @@ pub(crate) struct GroupCommit<T> {
 type Files = Vec<Option<Replacement>>;
 type Written = Vec<Result<(), String>>;
 
-/// A group on its way to the disk.
+/// A group that is being written to the disk.
 #[derive(Debug)]
 struct Ahead<T> {
     things: Vec<T>,
-    /// Empty once a thread has taken them.
+    /// Empty as soon as a thread has taken the files.
     files: Arc<Mutex<Files>>,
     /// `None` if no thread could be started.
     written: Option<JoinHandle<Written>>,
@@ -161,13 +165,13 @@ impl<T> Ahead<T> {
     }
 }
 
-/// Settles the files and then replaces the old ones.
+/// Settles the new files, and then replaces the old ones.
 fn write(files: &Mutex<Files>) -> Written {
     let files = std::mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
     let settling =
         |it: &Replacement| Settling { path: it.temporary.path().to_path_buf(), device: it.device };
     let all: Vec<Settling> = files.iter().flatten().map(settling).collect();
-    // All are settled before the first one is replaced.
+    // All new files are settled before the first old one is replaced.
     let mut settled = settle::settle(&all).into_iter();
     let written = files.into_iter().map(|file| {
         let Some(file) = file else { return Ok(()) };
@@ -181,9 +185,9 @@ impl<T> GroupCommit<T> {
     const MOST: usize = 1024;
     /// A group is full at this size in bytes.
     const MOST_BYTES: usize = 32 << 20;
-    /// The data for this many groups waits at most.
+    /// Maximum number of groups that wait.
     const GROUPS: usize = 4;
-    /// A group that waited this long is sent if others follow.
+    /// A group that waited this long is written when a report is added.
     const PATIENCE: Duration = Duration::from_secs(5);
 
     /// An empty queue.
@@ -204,7 +208,7 @@ impl<T> GroupCommit<T> {
         file: Option<Replacement>,
     ) -> Vec<(T, Result<(), String>)> {
         if file.is_none() && self.waiting.is_empty() && self.ahead.is_none() {
-            // Nothing to wait for.
+            // There is no earlier report.
             return vec![(it, Ok(()))];
         }
         let done = self.ahead.take_if(|it| it.is_written());
@@ -217,7 +221,8 @@ impl<T> GroupCommit<T> {
         let is_full = |groups: usize| {
             self.waiting.len() >= groups * self.most || self.n_bytes >= groups * Self::MOST_BYTES
         };
-        // The next group grows while the previous one is written: no thread waits for the disk.
+        // The next group grows while the previous one is written, so that no checking thread waits
+        // for the disk.
         let is_turn = match self.ahead {
             None => is_full(1) || self.since.elapsed() >= Self::PATIENCE,
             Some(_) => is_full(Self::GROUPS),
@@ -233,7 +238,7 @@ impl<T> GroupCommit<T> {
         done
     }
 
-    /// Sends the waiting group when the previous one is done.
+    /// Waits for the previous group, and starts to write the waiting one.
     fn turn(&mut self) -> Vec<(T, Result<(), String>)> {
         let done = self.ahead.take().map_or_else(Vec::new, Ahead::done);
         self.n_bytes = 0;
@@ -241,7 +246,7 @@ impl<T> GroupCommit<T> {
         done
     }
 
-    /// Waits for all.
+    /// Writes all remaining reports, and waits for them.
     pub(crate) fn finish(&mut self) -> Vec<(T, Result<(), String>)> {
         let mut done = self.turn();
         done.extend(self.ahead.take().map_or_else(Vec::new, Ahead::done));

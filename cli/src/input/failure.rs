@@ -8,7 +8,7 @@ pub(crate) struct Unreadable {
     /// The path as given or found.
     pub path: PathBuf,
     pub why: String,
-    /// True for a folder without programs: no file is missing from the check.
+    /// True for a folder without programs, in which case no file was left unchecked.
     pub is_empty_folder: bool,
 }
 

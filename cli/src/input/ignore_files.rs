@@ -4,7 +4,7 @@
 //! reported: checking everything in it would be wrong, and silently checking nothing would be wrong
 //! too. These files are read: `.ignore` and `.gitignore` of a folder and of its ancestors,
 //! `.git/info/exclude`, and the user's patterns. A missing file, a folder, or an unreadable file
-//! holds no patterns. Lines have the meaning that git gives them, and as in git the rules of a
+//! has no patterns. Lines have the meaning that git gives them, and as in git the rules of a
 //! repository do not apply in a repository nested in it.
 //!
 //! The limits exist because a pipe blocks, a device has no end, and a megabyte of patterns takes
@@ -33,7 +33,7 @@ const MOST_OF_ALL: u64 = 16 << 20;
 
 #[derive(Debug)]
 pub(crate) struct IgnoreFiles {
-    /// The folder of the walk, as it was named.
+    /// The folder of the walk, in the spelling of the user.
     root: PathBuf,
     /// Its absolute path without symbolic links.
     absolute: PathBuf,
@@ -48,10 +48,10 @@ pub(crate) struct IgnoreFiles {
 /// The ignore files that apply to a folder.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// The folder as the walk names it; for an ancestor of the walk its absolute path.
+    /// The folder in the spelling of the walk; for an ancestor of the walk, its absolute path.
     folder: PathBuf,
     is_above_walk: bool,
-    /// In a repository, git's files of its ancestors do not apply.
+    /// True for the root of a repository. Git's files of its ancestors do not apply to it.
     is_repository: bool,
     /// Patterns of `.ignore`, which override git's.
     ignore: Gitignore,
@@ -70,7 +70,7 @@ impl IgnoreFiles {
     ///
     /// If the ignore files cannot be read within the limits.
     pub(crate) fn above(root: &Path) -> Result<(Self, Option<Arc<Rules>>), Unreadable> {
-        // The walk reports a path that leads nowhere.
+        // The walk reports a path that does not exist.
         let absolute = root.canonicalize().unwrap_or_default();
         let mut it = Self {
             root: root.to_owned(),
@@ -169,13 +169,13 @@ impl IgnoreFiles {
         })
     }
 
-    /// The absolute path of something that a walk found.
+    /// The absolute path of a file or folder of the walk.
     fn absolute(&self, path: &Path) -> PathBuf {
         self.absolute.join(path.strip_prefix(&self.root).unwrap_or(path))
     }
 
-    /// The patterns of some ignore files of a folder, later ones first in rank. Adds their sizes to
-    /// `n_bytes`.
+    /// The patterns of some ignore files of a folder. Later files have precedence. Adds their sizes
+    /// to `n_bytes`.
     fn patterns(
         &self,
         folder: &Path,
@@ -221,7 +221,7 @@ fn add_lines(builder: &mut GitignoreBuilder, text: &[u8]) {
     }
 }
 
-/// Metadata of the `.git` of a repository: a folder, or a file that names one.
+/// Metadata of the `.git` of a repository, which is a folder or a file with the path of one.
 fn git(folder: &Path) -> Option<Metadata> {
     folder.join(".git").metadata().ok().filter(|it| it.is_dir() || it.is_file())
 }
@@ -237,7 +237,7 @@ fn exclude(folder: &Path, git: &Metadata) -> Result<Option<PathBuf>, Unreadable>
         return Ok(None);
     };
     let kept = folder.join(kept);
-    // The folder of a linked worktree names the folder of the repository.
+    // The folder of a linked worktree contains the path of the repository.
     let common = first_line(&kept.join("commondir"))?.map(|it| kept.join(it));
     Ok(Some(common.unwrap_or(kept).join("info/exclude")))
 }
@@ -247,7 +247,7 @@ fn first_line(path: &Path) -> Result<Option<String>, Unreadable> {
     Ok(text.and_then(|it| it.lines().next().map(str::to_owned)))
 }
 
-/// The contents of a file as far as they can be read; `None` if there is no file.
+/// The readable part of the contents of a file; `None` if there is no file.
 fn text(path: &Path) -> Result<Option<Vec<u8>>, Unreadable> {
     match path.metadata() {
         Ok(it) if it.is_file() => {}
@@ -362,7 +362,7 @@ mod tests {
             assert_eq!(left_out(root, &found), ["w/x.mlir", "repository/x.mlir"], "{gitdir}");
             assert_eq!(left_out(&root.join("w"), &["x.mlir", "y.mlir"]), ["x.mlir"]);
         }
-        // A submodule is a repository of its own.
+        // A submodule is a separate repository.
         write(root.join("repository/sub/.git"), "gitdir: ../.git/modules/sub\r\n");
         write(root.join("repository/.git/modules/sub/info/exclude"), "y.mlir\n");
         let found = ["repository/sub/x.mlir", "repository/sub/y.mlir"];

@@ -1,4 +1,4 @@
-//! Files to leave out and rules to turn off, by the patterns of the command line.
+//! The patterns of the command line: files to leave out, and rules to turn off in some files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,7 +6,8 @@ use std::sync::Arc;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use noisy_settings::{FolderResolver, PatternRoot, Rules, Settings, add_pattern, is_matched};
 
-/// The patterns of the command line, as in a `.gitignore` in the current folder.
+/// The patterns of the command line. They have the meaning of patterns in a `.gitignore` of the
+/// current folder.
 #[derive(Debug)]
 pub(crate) struct Selection {
     here: PatternRoot,

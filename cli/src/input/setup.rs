@@ -55,7 +55,7 @@ pub(crate) fn resolver(args: &SettingsArgs) -> Result<Resolver, String> {
     let is_named = matches!(origin, Origin::File(_));
     let resolver = Resolver::new(origin, overrides);
     if is_named {
-        // It applies to every file: if it is invalid, no file is checked.
+        // This file applies to every input, so no input is checked if it is invalid.
         resolver.config(Path::new("")).map_err(|it| it.to_string())?;
     }
     Ok(resolver)

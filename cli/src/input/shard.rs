@@ -3,8 +3,8 @@
 use crate::input::walk::Input;
 
 /// The inputs of part `index` (from 1) of `count`, in their order. Each input is in exactly one
-/// part, which depends only on names and sizes: the largest comes first, and each goes to the
-/// smallest part so far.
+/// part. The parts depend only on names and sizes: inputs are assigned by decreasing size, each to
+/// the smallest part so far.
 pub(crate) fn part(inputs: Vec<Input>, index: usize, count: usize) -> Vec<Input> {
     let size = |it: &Input| match it {
         Input::File(path) => path.metadata().map_or(0, |it| it.len()),
@@ -15,7 +15,7 @@ pub(crate) fn part(inputs: Vec<Input>, index: usize, count: usize) -> Vec<Input>
     inputs.into_iter().zip(mine).filter(|it| it.1 + 1 == index).map(|it| it.0).collect()
 }
 
-/// The part of each size, from 0. A file has a cost besides its size: opening it.
+/// Returns the part (from 0) of each size. Opening a file adds a constant to its size.
 fn assign(sizes: &[u64], count: usize) -> Vec<usize> {
     const OPENING: u64 = 4096;
     let mut order: Vec<usize> = (0..sizes.len()).collect();

@@ -1,5 +1,5 @@
-//! Finds the files to check: those named, and the `*.mlir` files in the named folders that git does
-//! not ignore.
+//! Finds the files to check: named files, and the `*.mlir` files in named folders that git does not
+//! ignore.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -40,13 +40,13 @@ impl Input {
     }
 }
 
-/// Rules for leaving files out.
+/// Rules that leave out files.
 pub(crate) struct Filter<'a> {
-    /// Applied to files found in folders.
+    /// True for a file to leave out; called for the files in folders.
     pub is_excluded: &'a mut dyn FnMut(&Path) -> bool,
-    /// Also apply `is_excluded` to named files.
+    /// True if `is_excluded` also applies to named files.
     pub force: bool,
-    /// Leave out files that git ignores.
+    /// True if files that git ignores are left out.
     pub gitignore: bool,
     /// The name of standard input.
     pub stdin_filename: &'a str,
@@ -63,12 +63,12 @@ pub(crate) struct Files {
     pub unreadable: Vec<Unreadable>,
     /// True if standard input was named and its name is excluded.
     pub excludes_stdin: bool,
-    /// Folders all of whose files are left out, with the reason.
+    /// Folders that were left out completely, with the reason.
     pub left_out: Vec<(PathBuf, &'static str)>,
 }
 
 impl Files {
-    /// Says on standard error which folders were left out as a whole.
+    /// Reports the folders that were left out completely, on standard error.
     pub(crate) fn say_left_out(&self) {
         for (path, why) in &self.left_out {
             complain(&format!("noisy-check: {}: {why}", shown_path(path)));
@@ -76,7 +76,7 @@ impl Files {
     }
 }
 
-/// Copies standard input to standard output: the text of a filter that leaves it as it is.
+/// Copies standard input to standard output, for a filter that changes nothing.
 ///
 /// # Errors
 ///
@@ -87,13 +87,13 @@ pub(crate) fn echo_stdin() -> io::Result<()> {
     out.flush()
 }
 
-/// Finds the files. A named file is taken whatever its extension, and each file once.
+/// Finds the files, each once. A named file may have any extension.
 pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> Files {
     let Filter { is_excluded, force, gitignore, stdin_filename } = filter;
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     let (mut excludes_stdin, mut left_out) = (false, Vec::new());
     let mut seen = HashSet::new();
-    // A file under two spellings is one file.
+    // Two spellings of a path are the same file.
     let mut is_new = |path: &Path| {
         seen.insert(path.components().filter(|it| *it != Component::CurDir).collect::<PathBuf>())
     };
@@ -132,7 +132,7 @@ pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> Files {
                 if n_found > 0 && found.is_empty() {
                     left_out.push((path.clone(), "all .mlir files in this folder are excluded"));
                 }
-                // Below one folder no file has two names.
+                // Inside one folder, no path is found twice.
                 found.retain(|it| paths.len() == 1 || is_new(it));
                 failed.retain(|it| is_new(&it.path));
                 out.extend(found.into_iter().map(Input::File));
@@ -157,7 +157,7 @@ const MOST_THREADS: usize = 8;
 /// A walk through a folder.
 struct Walk {
     ignore_files: Option<IgnoreFiles>,
-    /// The walk started in `.`, so paths are shown without it.
+    /// True if the walk starts in `.`; paths are then shown without it.
     is_here: bool,
     state: Mutex<UnreadFolders>,
     /// Signals new folders, or the end.
@@ -186,7 +186,7 @@ impl Walk {
         let mut found = Found::default();
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            // The newest folder is next: few folders wait, and few rules are in memory.
+            // The newest folder is read next, so that few folders wait and few rules are in memory.
             if let Some((folder, above)) = state.folders.pop() {
                 state.n_busy += 1;
                 drop(state);
@@ -259,8 +259,8 @@ impl Walk {
     }
 }
 
-/// True if a link leads to a regular file. A dangling link is reported when it is read; nothing
-/// waits for a pipe.
+/// True if the target of a link is a regular file. A dangling link counts too, because reading it
+/// then reports an error.
 fn leads_to_a_file(link: &Path) -> bool {
     // Emacs marks a file that is being edited with such a link.
     let is_mark = || link.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b".#"));
@@ -278,14 +278,14 @@ fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
     let walk = Walk { ignore_files, is_here, state, changed: Condvar::new() };
     thread::scope(|scope| {
         for _ in 1..noisy_syntax::parallel::cores().min(MOST_THREADS) {
-            // If the system grants no thread, this one does the work.
+            // If no thread can be started, this one does all the work.
             let _ = thread::Builder::new().spawn_scoped(scope, || walk.run());
         }
         walk.run();
     });
     let Found { mut files, mut errors, .. } =
         walk.state.into_inner().unwrap_or_else(PoisonError::into_inner).found;
-    // The files of each folder are already in order, which makes this sort fast.
+    // The files of each folder are already sorted, which makes this sort fast.
     files.sort_by(|a, b| order(a, b));
     errors.sort_unstable_by(|a, b| (&a.path, &a.why).cmp(&(&b.path, &b.why)));
     (files, errors)

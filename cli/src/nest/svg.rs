@@ -1,5 +1,6 @@
-//! Draws the iterations of a loop nest as points and its dependences as arrows. The outer loop goes
-//! down, the inner one to the right, so that later iterations are read later.
+//! Draws the iterations of a loop nest as points and its dependences as arrows. The outer loop is
+//! drawn downwards and the inner loop to the right, so that the reading order is the execution
+//! order.
 
 use std::fmt::Write as _;
 
@@ -9,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::kind;
 use noisy_page::xml;
 
-/// Left and upper margin, which hold the axes.
+/// Left margin, which contains an axis, as does the upper margin.
 const LEFT: f64 = 74.0;
 const TOP: f64 = 62.0;
 const MARGIN: f64 = 30.0;
@@ -18,7 +19,7 @@ const GAP: f64 = 16.0;
 /// Width of a character of the 12-pixel monospaced font.
 const CHAR: f64 = 7.3;
 
-/// Colours are those of the surrounding page, or the default after the comma.
+/// The style of pictures. Colors are those of the surrounding page, or the default after the comma.
 pub(super) const STYLE: &str = "text{font:12px ui-monospace,Menlo,Consolas,monospace;fill:var(--fore,#222)}\
 .back{fill:var(--back,#fff)}.title,.axis{font-weight:bold}.title{font-size:14px}\
 .point circle,.point rect{fill:var(--back,#fff);stroke:var(--fore,#222);stroke-width:1.2}\
@@ -80,7 +81,7 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<&Changed>) -> String
     Figure { body, width: x, height }.element("")
 }
 
-/// Replaces the variables of a style, which only browsers know, by their defaults.
+/// Replaces the variables of a style, which only browsers support, by their defaults.
 fn plain(style: &str) -> String {
     let mut parts = style.split("var(");
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -138,7 +139,7 @@ pub(super) fn figure(space: &Space, changed: Option<&Changed>, prefix: &str) -> 
     let place = |it: &Point| changed.map_or_else(|| it.at.clone(), |to| to.change.place(&it.at));
     let names = changed.map_or_else(|| space.ivs.clone(), |it| it.change.axes(&space.ivs));
     let places: Vec<Vec<i64>> = space.points.iter().map(place).collect();
-    // A single loop has no outer one.
+    // A single loop has columns only.
     let n = space.ivs.len();
     let tile = |at: usize| match changed?.change {
         noisy_loops::space::Change::Tile(size) => Some(size * space.steps[at]),
@@ -306,7 +307,7 @@ fn arrows(
     }
 }
 
-/// Draws a point with the number of its turn.
+/// Draws a point with its number in the execution order.
 fn draw_point(
     out: &mut String,
     space: &Space,

@@ -60,7 +60,7 @@ pub(crate) fn run(
     Ok(code)
 }
 
-/// The printed result of a stage; settings are read only if they matter.
+/// The printed result of a stage. Settings are read only if the stage needs them.
 fn printed(
     stage: Stage,
     format: Format,

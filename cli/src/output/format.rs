@@ -1,7 +1,7 @@
 //! Output formats of findings, one file each.
 //!
-//! A format turns the findings of each file into a piece of text, on the thread that checked the
-//! file; the pieces are joined in order.
+//! A format converts the findings of each file to a piece of text, on the thread that checked the
+//! file. The pieces are joined in order.
 
 mod azure;
 mod checkstyle;
@@ -52,13 +52,14 @@ pub(crate) struct Totals {
 }
 
 impl Format {
-    /// True for formats that people read: failures and the summary are printed beside the output.
+    /// True for formats that people read. Failures and the summary are then printed in addition to
+    /// the output.
     pub(crate) fn is_for_people(self) -> bool {
         matches!(self, Format::Full | Format::Concise | Format::Grouped)
     }
 }
 
-/// The piece of a file.
+/// The piece of text for a file.
 pub(crate) fn piece(format: Format, checked: &Checked, look: Look) -> String {
     let Look { color, with_warnings, .. } = look;
     match format {
@@ -75,7 +76,7 @@ pub(crate) fn piece(format: Format, checked: &Checked, look: Look) -> String {
         Format::Junit => junit::file(checked, with_warnings),
         Format::Checkstyle => checkstyle::file(checked),
         Format::Rdjson => rdjson::file(checked),
-        // Only for visits of the solver; the command line refuses other uses.
+        // This format is only for visits of the solver. The command line rejects other uses.
         Format::Html => String::new(),
     }
 }
@@ -120,7 +121,7 @@ pub(crate) fn frame(format: Format) -> Frame {
     }
 }
 
-/// The text after the last piece, for formats that list the codes found.
+/// The text after the last piece. Some formats list all found codes there.
 pub(crate) fn close(format: Format, codes: &BTreeMap<&'static str, usize>) -> String {
     match format {
         Format::Sarif => sarif::close(codes),
@@ -128,14 +129,14 @@ pub(crate) fn close(format: Format, codes: &BTreeMap<&'static str, usize>) -> St
     }
 }
 
-/// A finding in the shape that most formats need: a diagnostic or a failure.
+/// A diagnostic or a failure, in the form that most formats need.
 #[derive(Debug)]
 struct Finding<'a> {
     code: &'a str,
     category: &'static str,
     severity: Severity,
     message: &'a str,
-    /// The part of the message that stays.
+    /// The part of the message that identifies the finding.
     identity: &'a str,
     help: Option<&'a str>,
     start: LineCol,
@@ -172,7 +173,7 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
     failure.chain(diagnostics).collect()
 }
 
-/// The name of a file for programs, without the spelling that the user typed.
+/// The normalized name of a file, for programs.
 fn plain_name(checked: &Checked) -> String {
     plain_path(&checked.path).to_string_lossy().into_owned()
 }

@@ -7,10 +7,10 @@ use noisy_output::{Kind, Output, is_no_input, is_replaceable};
 
 use crate::{CLEAN, FAILED, complain};
 
-/// The target of a picture.
+/// The target of a picture or page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
-    /// `None`: standard output.
+    /// The file; `None` for standard output.
     pub file: Option<&'a Path>,
     /// The kind of the picture.
     pub kind: Kind,
@@ -18,7 +18,8 @@ pub(crate) struct Target<'a> {
     pub force: bool,
 }
 
-/// Draws a picture of an input and writes it, or reports why there is none; returns the exit code.
+/// Draws a picture of an input and writes it, or reports the reason why there is none. Returns the
+/// exit code.
 ///
 /// # Errors
 ///

@@ -1,17 +1,17 @@
-//! Colors for everything that is printed for people.
+//! Colors of the output for people.
 
 use noisy_analyses::Severity;
 use noisy_output::shown;
 
-/// The look of text for people.
+/// The style of the output for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// Use colors.
+    /// True if colors are used.
     pub color: bool,
-    /// Write to a terminal: a copy of a file then shows its control characters. Elsewhere a copy is
-    /// exact.
+    /// True if the output is a terminal. A copy of a file then shows its control characters;
+    /// otherwise the copy is exact.
     pub terminal: bool,
-    /// Formats without severities report warnings as failures, too.
+    /// True if formats without severities report warnings as failures too.
     pub with_warnings: bool,
 }
 
@@ -35,12 +35,12 @@ pub(crate) fn bold(text: &str) -> String {
     format!("\x1b[1m{text}\x1b[0m")
 }
 
-/// A copy of a file or of parts of it.
+/// Prepares a copy of a file, or of a part of it, for the output.
 pub(crate) fn copy(text: String, look: Look) -> String {
     if look.terminal { shown(&text).into_owned() } else { text }
 }
 
-/// A unified diff.
+/// Prepares a unified diff for the output.
 pub(crate) fn diff(text: String, look: Look) -> String {
     let text = copy(text, look);
     if !look.color {

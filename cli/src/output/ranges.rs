@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use noisy_analyses::Document;
 use noisy_syntax::Value;
 
-/// The text with a comment behind each line that defines a value: the noise of values that carry
-/// any, and the range of an integer if it is narrower than the type and not written there as a
-/// constant.
+/// The text with a comment after each line that defines a value: the noise of noisy values, and the
+/// range of an integer if it is narrower than the type and the value is not a constant in the text.
 pub(crate) fn annotated(document: &Document) -> String {
     let mut out = String::new();
     let (ir, text) = (document.ir(), document.source().text());

@@ -1,7 +1,8 @@
 //! Checks files in small groups on one thread.
 //!
-//! A small file takes less time than loading the code of all steps into the processor's caches. So
-//! files are read first, and small ones are analyzed together, step by step ([`Document::all`]).
+//! Checking a small file takes less time than loading the code of all steps into the caches of the
+//! processor. For this reason files are read first, and small ones are analyzed together, step by
+//! step ([`Document::all`]).
 
 use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
@@ -27,16 +28,16 @@ use crate::run::plan::Plan;
 use crate::run::progress::Progress;
 use crate::run::shared_time::SharedTime;
 
-/// Texts are analyzed together up to this number of bytes: with their facts they then fit into the
-/// processor's caches. With four times as many, 10,000 small files take the same time and 1.5 MB
-/// more.
+/// Maximum size of texts that are analyzed together, in bytes. With their facts, such texts fit
+/// into the caches of the processor. With four times this size, 10,000 small files take the same
+/// time and 1.5 MB more.
 const TOGETHER: usize = 4 << 10;
 
-/// The rest of a file after checking: its text is gone.
+/// The result of a checked file, without its text.
 pub(crate) struct Report {
     pub checked: Checked,
     pub piece: String,
-    /// Standard input after fixing, to be echoed.
+    /// The fixed text of standard input, which is written to standard output.
     pub through: Option<String>,
 }
 
@@ -59,7 +60,7 @@ enum Looked<'a> {
     Read(Box<Read<'a>>),
 }
 
-/// A file that is to be analyzed.
+/// A file that must be analyzed.
 struct Read<'a> {
     input: &'a Input,
     text: String,
@@ -70,7 +71,7 @@ struct Read<'a> {
 }
 
 impl Plan<'_> {
-    /// Checks some files; results are in their order.
+    /// Checks some files; returns the results in the same order.
     pub(crate) fn some(
         &self,
         inputs: &[Input],
@@ -108,7 +109,7 @@ impl Plan<'_> {
             Looked::Done(_) => None,
         });
         let (texts, models): (Vec<&str>, Vec<_>) = read.unzip();
-        // A panic is found again when the files are checked one by one.
+        // A panic occurs again when the files are checked one by one, and is then reported.
         let documents = check::guarded(|| Ok(Document::all(&texts, models))).unwrap_or_default();
         let mut documents: Vec<Option<Document>> = documents.into_iter().map(Some).collect();
         let mut nth = 0;
@@ -230,8 +231,8 @@ impl Plan<'_> {
         }
     }
 
-    /// The report of a file or configuration that failed. For people the reason goes to standard
-    /// error.
+    /// The report of a file or configuration that failed. In formats for people, the reason is
+    /// written to standard error.
     pub(crate) fn failed(&self, path: impl Into<PathBuf>, failure: Failure) -> Report {
         let checked = Checked::failed(path, failure);
         let piece = if self.format.is_for_people() || self.args.fixing.diff || self.is_silent() {
@@ -279,6 +280,6 @@ struct Counting<'a> {
     settings: Arc<Settings>,
     /// Rules that the command line turns off; they are off in the settings too.
     silenced: Vec<&'a str>,
-    /// The settings without these rules, which the cache slot depends on.
+    /// The settings before these rules are turned off. The cache slot depends on them.
     layered: Arc<Settings>,
 }

@@ -56,7 +56,7 @@ impl Outcome {
         }
     }
 
-    /// The last line for people.
+    /// The last line of the output for people.
     pub(crate) fn summary(&self, args: &Check) -> String {
         let Totals { files, files_with, errors, warnings, hints } = self.totals;
         let mut out = String::new();

@@ -1,5 +1,4 @@
-//! Turns the command line into a run of `noisy-check`: the files, their settings, the output
-//! format.
+//! Converts the command line to the plan of a run: the files, their settings, the output format.
 
 use std::collections::HashSet;
 use std::io::{self, IsTerminal};
@@ -22,7 +21,7 @@ use crate::input::shard;
 use crate::input::walk::{self, Filter, Input};
 use crate::output::paint::Look;
 
-/// A run of `noisy-check`.
+/// The plan of a run of `noisy-check`.
 pub(crate) struct Plan<'a> {
     pub args: &'a Check,
     pub format: Format,
@@ -71,12 +70,12 @@ impl<'a> Plan<'a> {
         {
             inputs = shard::part(inputs, index, count);
             if index > 1 {
-                // The first one reports the rest.
+                // The first part reports unreadable paths.
                 unreadable.clear();
             }
         }
         if args.fixing.writes() {
-            // A file under two names is fixed once.
+            // A file with two names is fixed once.
             let mut is_first = Vec::with_capacity(inputs.len());
             let mut seen = HashSet::new();
             let of = |n: usize| inputs[n].file().and_then(identity);
@@ -113,7 +112,7 @@ impl<'a> Plan<'a> {
         Ok(plan)
     }
 
-    /// The cache, if it holds the requested output.
+    /// The cache, if it can hold the requested output.
     fn cache(&self) -> Option<Cache> {
         let Check { fixing, show, settings, cache, .. } = self.args;
         let is_kept = !fixing.diff

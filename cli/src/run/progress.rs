@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use noisy_analyses::Watch;
 use noisy_output::shown_line;
 
-/// A run shorter than this shows no bar.
+/// Delay before the bar is shown. A shorter run shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A bar on standard error, if that is a terminal and the run takes a while.
@@ -44,7 +44,7 @@ impl Progress {
         Self { bar, is_shown }
     }
 
-    /// Shows the name of the slow step.
+    /// Shows the name of the file that is being fixed.
     pub(crate) fn say(&self, what: &str) {
         if self.is_shown {
             self.bar.set_message(shown_line(what).into_owned());

@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use noisy_syntax::parallel;
 
-/// The time limit, shared by all files. Each file may take its part of the remaining time when its
-/// turn comes, and a sixteenth if there are many files, because most need almost nothing. Only the
-/// work of the optimizer counts, summed over all threads: reading and writing files is not limited
-/// and takes nothing from later files.
+/// The time limit, shared by all files. Each file gets its part of the remaining time when its turn
+/// comes, and a sixteenth if there are many files, because most files need almost no time. Only the
+/// work of the optimizer counts, summed over all threads. Reading and writing files is not limited,
+/// and does not reduce the time of later files.
 pub(crate) struct SharedTime {
     threads: usize,
-    /// Number of files whose turn has not come.
+    /// Number of files that have no share yet.
     left: Mutex<usize>,
     /// Time that the optimizer had spent in this process when the run began.
     before: Duration,
 }
 
 impl SharedTime {
-    /// `worked`: time that the optimizer had already spent in this process.
+    /// `worked` is the time that the optimizer has already spent in this process.
     pub(crate) fn new(n_files: usize, worked: Duration) -> Self {
         Self { threads: parallel::cores(), left: Mutex::new(n_files), before: worked }
     }
@@ -45,7 +45,7 @@ mod tests {
         // Two rounds of two files.
         assert_eq!(time.share(limit, before), limit / 2);
         assert_eq!(time.share(limit, before), limit / 2);
-        // However long other files took, nothing was spent.
+        // Time does not count if the optimizer did no work.
         assert_eq!(time.share(limit, before), limit);
         let both = Duration::from_secs(4);
         assert_eq!(time.share(limit, before + both), Duration::from_secs(8));

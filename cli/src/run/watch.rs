@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
     }
 }
 
-/// A hash that differs when something has changed.
+/// A hash of everything that the run depends on.
 fn look(args: &Check, plan: &Result<Plan<'_>, String>) -> u64 {
     let mut seen = DefaultHasher::new();
     match plan {

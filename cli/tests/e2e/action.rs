@@ -1,5 +1,5 @@
-//! The steps of the composite action, taken out of `action.yml` and run by the shell as GitHub runs
-//! them.
+//! The steps of the composite action, extracted from `action.yml` and run by the shell in the same
+//! way as GitHub does.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::tool::{CLEAN, Folder, Run, TUTORIAL};
 
-/// A step: its variables with the inputs they come from, and its script.
+/// A step: its environment variables with their expressions, and its script.
 #[derive(Debug, Default)]
 struct Step {
     name: String,
@@ -16,7 +16,8 @@ struct Step {
     script: String,
 }
 
-/// Inputs with their defaults, and the steps. Reads no more of YAML than the file uses.
+/// Returns the inputs with their defaults, and the steps. Parses only the part of YAML that the
+/// file uses.
 fn action() -> (BTreeMap<String, String>, Vec<Step>) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../action.yml");
     let text = fs::read_to_string(path).expect("the action");
@@ -205,7 +206,7 @@ fn the_tool_is_installed_unless_it_is_there() {
     }
 }
 
-/// Two steps run nothing without sources, and the cache is asked before the build.
+/// Two steps do nothing without sources, and the cache is queried before the build.
 #[test]
 fn the_build_is_cached() {
     let text = include_str!("../../../action.yml");

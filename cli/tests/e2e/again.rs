@@ -1,4 +1,4 @@
-//! Running again: the cache, `--watch`, and comments that allow what is found.
+//! Repeated runs: the cache, `--watch`, and comments that suppress findings.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -30,7 +30,7 @@ fn what_is_known_is_not_checked_again() {
     assert!(text.contains("[noise-overflow]"), "{text}");
     std::fs::write(&pack, text.replace("[noise-overflow]", "[kept]")).expect("it can be written");
     assert!(check().out.contains("[kept]"));
-    // Not for another text, other settings or other options.
+    // The cache is not used for another text, other settings or other options.
     assert!(folder.run(&["--output-format", "pylint"]).out.contains("noise-overflow"));
     assert_eq!(folder.run(&["--output-format", "concise", "--ignore", "noise"]).code, 0);
     assert_eq!(folder.run(&["--output-format", "concise", "--no-cache"]), first);
@@ -39,7 +39,7 @@ fn what_is_known_is_not_checked_again() {
     std::fs::remove_file(folder.path("noisy.toml")).expect("there");
     folder.write("a.mlir", format!("{TUTORIAL}\n"));
     assert_eq!(check(), first);
-    // A torn, empty or missing cache costs work and nothing else.
+    // An incomplete, empty or missing cache changes no result.
     for torn in ["", "{", "[]", "{\"a.mlir\":{}}", "\u{0}\u{0}"] {
         for it in packs(&folder) {
             std::fs::write(it, torn).expect("it can be written");
@@ -61,7 +61,7 @@ fn where_the_cache_is() {
     assert_eq!(folder.run_with(&[], "", &[("NOISY_CACHE_DIR", "other")]).code, 0);
     assert!(folder.path("out/cache/.gitignore").exists() && folder.path("other").exists());
     assert!(!folder.path(".noisy_cache").exists());
-    // Beside the configuration; files in an existing folder stay as they are.
+    // The cache is beside the configuration. Files in an existing folder are not changed.
     folder.write("noisy.toml", "");
     folder.write("mine/file", "");
     let run = folder.shell(&format!("cd deep/er && {}", env!("CARGO_BIN_EXE_noisy-check")));
@@ -99,8 +99,8 @@ fn a_cache_of_somebody_else_is_neither_believed_nor_written_to() {
     assert_eq!(packs(&folder).len(), n, "the same secret");
     let key = std::fs::metadata(state.join("noisy/cache-key")).expect("it is kept");
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&key.permissions()) & 0o777, 0o600);
-    // An existing folder is kept out of git; a link leads to a place where nothing may be written
-    // without permission.
+    // An existing folder is excluded from git. A link is not followed, because writing to its
+    // target needs permission.
     std::fs::remove_dir_all(folder.path(".noisy_cache")).expect("there");
     std::fs::create_dir(folder.path(".noisy_cache")).expect("a folder");
     check("mine");
@@ -111,8 +111,7 @@ fn a_cache_of_somebody_else_is_neither_believed_nor_written_to() {
     assert_eq!(std::fs::read_dir(folder.path("elsewhere")).map(Iterator::count).ok(), Some(1));
 }
 
-/// Random texts, settings and options, one after the other: the output with the cache is that
-/// without.
+/// With random texts, settings and options, the output with the cache equals the output without it.
 #[test]
 fn the_cache_changes_no_result() {
     let folder = Folder::new();
@@ -167,7 +166,7 @@ fn runs_at_the_same_time_share_the_cache() {
     std::thread::scope(|scope| {
         let run = |n: usize| {
             if n % 3 == 2 {
-                // Somebody clears it meanwhile.
+                // Another process removes the cache during the runs.
                 let _ = std::fs::remove_dir_all(folder.path(".noisy_cache"));
             }
             folder.run(&[])
@@ -175,7 +174,7 @@ fn runs_at_the_same_time_share_the_cache() {
         let runs: Vec<_> = (0..8).map(|n| scope.spawn(move || run(n))).collect();
         for it in runs {
             let run = it.join().expect("it ends");
-            // A folder that goes away while it is written to is at most reported.
+            // A folder that disappears during a write is at most reported.
             assert_eq!((run.code, &run.out), (wanted.code, &wanted.out), "{}", run.err);
         }
     });
@@ -194,11 +193,11 @@ fn files_are_watched() {
     let (sender, lines) = mpsc::channel();
     let out = BufReader::new(child.stdout.take().expect("a pipe"));
     let reader = std::thread::spawn(move || {
-        // Its end is the end of the channel.
+        // The end of the output closes the channel.
         out.lines().map_while(Result::ok).for_each(|it| drop(sender.send(it)));
     });
     let next = |wanted: &str| {
-        // Far longer than it takes: a machine may be busy.
+        // A long time limit, because the machine may be busy.
         let wait = Duration::from_secs(120);
         while let Ok(line) = lines.recv_timeout(wait) {
             if line.contains(wanted) {
@@ -217,7 +216,7 @@ fn files_are_watched() {
     next("1 warning in 1 of 2 files.");
     std::fs::remove_file(folder.path("a.mlir")).expect("there");
     next("1 warning in 1 file.");
-    // As long as before, and with the old time.
+    // The new text has the same length and modification time.
     let file = std::fs::File::options().write(true).open(folder.path("b.mlir")).expect("there");
     let time = file.metadata().and_then(|it| it.modified()).expect("a time");
     folder.write("b.mlir", TUTORIAL.replace(".mul", ".add"));
@@ -265,12 +264,12 @@ fn what_is_found_is_allowed_by_comments() {
     "#]]
     .assert_eq(&folder.read("a.mlir"));
     assert_eq!(folder.run(&["a.mlir"]).code, 0);
-    // Again there is nothing to do; what cannot be allowed is an error as before.
+    // A second run changes nothing. Errors that cannot be suppressed are still reported.
     let before = folder.read("a.mlir");
     let run = folder.run(&["--add-suppressions"]);
     assert_eq!((run.code, folder.read("a.mlir")), (1, before));
     assert_eq!(folder.read("b.mlir"), UNDEFINED);
-    // Under another budget the comments allow nothing, and go.
+    // With another budget, the comments suppress nothing and are removed.
     let run = folder.run(&["--fix", "a.mlir", "--config", "model.budget=1000"]);
     assert_eq!(
         (run.code, run.out.as_str()),
@@ -302,7 +301,7 @@ fn many_files_are_fixed_in_groups() {
 
 #[test]
 fn a_comment_may_allow_very_much() {
-    // Each code is checked in its place, and not against all others.
+    // Each code is checked once, not against all others.
     let text = format!(
         "{CLEAN}// noisy: allow({})\nfunc.func private @g()\n",
         "noise-overflow, ".repeat(50_000)
@@ -313,7 +312,7 @@ fn a_comment_may_allow_very_much() {
     assert!(run.out.contains("-// noisy: allow("), "{}", run.out.len());
 }
 
-/// A line may be as long as a file, with a finding each few bytes.
+/// A line may be as long as a file, with a finding every few bytes.
 #[test]
 fn of_a_long_line_the_start_counts() {
     let names = |text: String| -> Vec<String> {

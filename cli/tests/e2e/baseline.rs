@@ -1,10 +1,10 @@
-//! Baselines: findings that they recognize, and findings that they do not.
+//! Baselines: known and new findings.
 
 use crate::tool::{Folder, TUTORIAL, UNDEFINED, examples};
 
 #[test]
 fn a_baseline_keeps_old_findings_quiet() {
-    // The same line again and again, however far it is indented.
+    // The same line several times, with different indentation.
     let same = |n: usize| vec![UNDEFINED; n].join("// -----\n  ");
     let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", &same(3))]);
     let run = folder.run(&["--write-baseline", "old.json"]);
@@ -14,7 +14,7 @@ fn a_baseline_keeps_old_findings_quiet() {
         (run.code, run.out)
     };
     assert_eq!(checked(), (0, String::new()));
-    // Lines move, and one more of the same is new.
+    // Moved lines are known; one more equal finding is new.
     folder.write("a.mlir", format!("// new\n\n{TUTORIAL}"));
     assert_eq!(checked(), (0, String::new()));
     folder.write("b.mlir", same(4));
@@ -88,10 +88,10 @@ fn files_are_known_however_their_paths_are_typed() {
     ] {
         assert_eq!(known(at, baseline, paths), (Some(0), String::new()), "{at} {paths}");
     }
-    // A link to the folder is no other folder.
+    // A link to the folder means the same folder.
     std::os::unix::fs::symlink(root, folder.path("link")).expect("a link");
     assert_eq!(known("", "link/old.json", "src link/src"), (Some(0), String::new()));
-    // The same program elsewhere is another one.
+    // The same program in another folder has new findings.
     folder.write("src/sub/a.mlir", TUTORIAL);
     assert_eq!(known("src", "../old.json", "sub").0, Some(1));
 }
@@ -104,7 +104,7 @@ fn standard_input_is_known_by_its_name() {
     assert!(folder.read("old.json").contains("\"<stdin>\""), "{}", folder.read("old.json"));
     assert_eq!(check(&["--baseline", "old.json", "-"]), 0);
     assert_eq!(check(&["--baseline", "old.json", "src"]), 1);
-    // An editor that sends a file names it.
+    // An editor passes the name of the file.
     assert_eq!(check(&["--write-baseline", "old.json", "src"]), 0);
     assert_eq!(check(&["--baseline", "old.json", "-"]), 1);
     let name = ["--stdin-filename", "./src/a.mlir"];
@@ -134,7 +134,7 @@ fn where_a_baseline_is_written_from_does_not_matter() {
     }
     shell("noisy-check --baseline /dev/stdin src < here.json");
     shell("cat here.json | noisy-check --baseline /dev/stdin ./src");
-    // In another folder other names lead to the files.
+    // A baseline in another folder contains other relative names.
     shell("noisy-check --write-baseline ci/old.json src");
     assert!(folder.read("ci/old.json").contains("\"../src/a.mlir\""));
     shell(

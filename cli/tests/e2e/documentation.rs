@@ -83,8 +83,7 @@ fn every_block_of_commands_runs_or_says_why_not() {
     }
 }
 
-/// The commands in the shell blocks and in the text between backquotes, with something in the place
-/// of what a reader fills in.
+/// The commands in shell blocks and in backquotes, with values for their placeholders.
 fn commands() -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for (page, text) in pages() {
@@ -98,7 +97,7 @@ fn commands() -> Vec<String> {
             };
             let args = args.replace("CODE", "dominance").replace("SHELL", "bash");
             let args = args.replace("PATH...", "program.mlir").replace("PATH", "program.mlir");
-            // One of several words.
+            // The first of several alternatives.
             let args: Vec<_> = args
                 .replace("FILE", "program.mlir")
                 .split_whitespace()
@@ -128,7 +127,7 @@ fn every_command_runs() {
             ("examples/legal.mlir", CLEAN),
             ("stencil.mlir", STENCIL),
         ]);
-        // The shell would run another command after it, or give it a file to read.
+        // Only the first of several commands is run, and an input file becomes the input.
         let command = command.split(" && ").next().unwrap_or_default().to_owned();
         let (command, input) = match command.split_once(" < ") {
             Some((command, file)) => (command.to_owned(), folder.read(file)),
@@ -153,7 +152,7 @@ fn every_command_runs() {
         let fixes = args.contains(&"--fix");
         let wanted = i32::from(checks && !fixes);
         assert_eq!(run.code, wanted, "noisy-check {command}\n{run:?}");
-        // These write files or a program, and say beside it what they did.
+        // These commands write files or a program, and report on standard error.
         let is_beside = args == ["--fix", "-"]
             || (matches!(args.first(), Some(&("format" | "fmt"))) && run.out.is_empty());
         let told = if is_beside { &run.err } else { &run.out };
@@ -166,7 +165,7 @@ fn every_command_runs() {
     }
 }
 
-/// A page that is a session: its program, its commands one after the other, and what each prints.
+/// Runs the session of a page: its program, and its commands with their output.
 fn session(page: &str, file: &str, wanted: usize) -> Folder {
     let page = fs::read_to_string(root().join(page)).expect("the page");
     let block = |kind: &str| {
@@ -205,7 +204,7 @@ fn cited(text: &str) -> impl Iterator<Item = &str> {
         let is_place = ["scripts/", "tests/", "docs/", "examples/", "lsp/", "cli/", "opt/"]
             .iter()
             .any(|folder| it.starts_with(folder));
-        // The modules of a crate are named without `src/`.
+        // Modules of a crate are cited without `src/`.
         let is_place =
             is_place && (!extension.is_empty() || it.ends_with('/') || it.starts_with("scripts/"));
         (is_source || is_place) && !it.contains(['*', '{', '<', ':', '='])
@@ -220,7 +219,7 @@ fn pages_cite_only_files_of_the_repository() {
         let prose: String = text.split("```").step_by(2).collect();
         for path in cited(&prose) {
             let path = path.trim_matches([',', '.', ';', '(', ')']);
-            // A table may name the folder once.
+            // A table may contain the folder only once.
             let is_there = root().join(path).exists() || is_somewhere(&root(), path);
             assert!(is_there, "{page} cites {path}, which does not exist");
             n += 1;
@@ -239,8 +238,8 @@ fn is_somewhere(folder: &Path, end: &str) -> bool {
     })
 }
 
-/// The address of the repository is one constant: the files that cannot read `Cargo.toml` repeat
-/// it, and no page or sample that users copy contains the placeholder.
+/// The address of the repository is defined once. Files that cannot read `Cargo.toml` repeat it,
+/// and no page or sample that users copy contains the placeholder.
 #[test]
 fn the_address_of_the_repository_is_one_constant() {
     let read = |it: &str| fs::read_to_string(root().join(it)).expect("a file");

@@ -1,5 +1,5 @@
-//! `--verify-diagnostics` beside that of `mlir-opt` 19: the same differences at the same places, in
-//! the same order, with the same exit code.
+//! `--verify-diagnostics` compared with that of `mlir-opt` 19: the same differences at the same
+//! places, in the same order, and the same exit code.
 //!
 //! The programs have errors that both tools report at the same line, in messages with words in
 //! common. Without `mlir-opt` the test prints this and passes.
@@ -10,19 +10,20 @@ use crate::tool::Folder;
 
 const TOOLS: [&str; 3] = ["mlir-opt-19", "/usr/lib/llvm-19/bin/mlir-opt", "mlir-opt"];
 
-/// An error in one line: both say `use of und...`.
+/// An error in one line. Both tools print `use of und...`.
 const USE: &str = "func.func @f() -> i32 { return %u : i32 }";
-/// Both say `redefinition of symbol named 'a'`, and `mlir-opt` where the first one is.
+/// Both tools print `redefinition of symbol named 'a'`, and `mlir-opt` also the position of the
+/// first one.
 const TWICE: &str = "func.func @a() { return }\nfunc.func @a() { return }";
-/// Both say `expected ','`.
+/// Both tools print `expected ','`.
 const COMMA: &str = "func.func @f(%a: i32) -> i32 { %0 = arith.addi %a %a : i32 return %0 : i32 }";
-/// Both say `'g' does not reference a valid function`.
+/// Both tools print `'g' does not reference a valid function`.
 const CALL: &str = "func.func @f(%a: i32) { call @g(%a) : (i32) -> () return }";
 
 fn programs() -> Vec<String> {
     let mut out = Vec::new();
     for text in [
-        // Met.
+        // Expectations that are met.
         "USE // expected-error {{use of und}}",
         "USE // expected-error{{use of und}}",
         "USE // expected-error {{}}",
@@ -37,7 +38,7 @@ fn programs() -> Vec<String> {
         "COMMA // expected-error {{expected ','}}",
         "CALL // expected-error {{'g' does not reference a valid function}}",
         "func.func @f() { return } // an expected-error {{x}} in prose.",
-        // Not met, or not understood.
+        // Expectations that are not met, or invalid.
         "USE",
         "USE // expected-error {{another}}",
         "USE // expected-error {{use of und}} and more",
@@ -61,7 +62,7 @@ fn programs() -> Vec<String> {
         "USE // expected-note {{use of und}}",
         "// expected-warning@below {{use of und}}\n// expected-remark@below {{use of und}}\nUSE",
         "// expected-warning@below {{use of und}}\n// expected-error@below {{use of und}}\nUSE",
-        // The first that fits is met, again and again; a second one never.
+        // Only the first matching expectation is met, also by several errors.
         "USE\n// expected-error@above {{use of und}}\n// expected-error@above {{use}}",
         "USE\n// expected-error@-1 {{use of und}}\n// expected-error@-2 {{use}}",
         "CALL CALL2 // expected-error {{does not reference a valid function}}",
@@ -76,7 +77,7 @@ fn programs() -> Vec<String> {
         "USE // expected-error-re {{use}} {{of}}",
         "USE // expected-error-re {{use {{of}}",
         "// expected-error-re@below {{use {{of}}\n// expected-error@below {{use of}}\nUSE",
-        // Several programs in a file: each by itself.
+        // Several programs in a file are compared separately.
         "USE // expected-error {{}} // -----\nUSE // expected-error {{}}",
         "USE\n// -----\nUSE\n  // -----\n\nUSE // -----   \nUSE // expected-warning {{use}}\n",
         "// expected-error@+2 {{use of und}}\n// -----\nUSE",
@@ -99,8 +100,8 @@ fn programs() -> Vec<String> {
     out
 }
 
-/// Where something differs and how. Of what was not expected no more than its kind: the two tools
-/// say it in other words.
+/// The positions and kinds of differences. The wording of unexpected errors is left out, because it
+/// differs between the tools.
 fn differences(said: &str) -> Vec<String> {
     let mut out = Vec::new();
     for line in said.lines() {
@@ -120,7 +121,7 @@ fn differences(said: &str) -> Vec<String> {
         let first = place.split_once(" offset :").map_or(1, |it| number(it.0.rsplit(':').next()));
         let row = first + row - 1;
         out.push(match message.split_once("unexpected error: ") {
-            // They mark other parts of it.
+            // The tools mark different columns.
             Some(("", _)) => format!("{row}: unexpected error"),
             _ => format!("{row}:{column}: {message}"),
         });

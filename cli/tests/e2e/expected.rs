@@ -2,7 +2,7 @@
 
 use crate::tool::{CLEAN, Folder, TUTORIAL};
 
-/// A redundant reduce: a hint.
+/// A program with a redundant reduction, which is a hint.
 const HINT: &str = "\
 func.func @f(%a: !noisy.i32) -> !noisy.i32 {
   %0 = noisy.reduce_noise %a : !noisy.i32

@@ -77,7 +77,7 @@ fn an_input_is_no_output() {
         assert!(run.err.contains("this is an input file"), "{run:?}");
         assert_eq!(folder.read("a.mlir"), TUTORIAL);
     }
-    // In the other part of the files, or another kind of output.
+    // The input is in another shard, or the output is of another kind.
     folder.write("noisy.toml", "");
     let calls: [&[&str]; 6] = [
         &["--shard", "1/2", "-o", "a.mlir"],
@@ -124,7 +124,7 @@ fn an_interrupted_run_leaves_nothing_behind() {
             .stderr(Stdio::null())
             .spawn()
             .expect("the tool starts");
-        // It waits for the rest of its input; its output has been begun.
+        // The process waits for more input after it has created its output.
         let mut input = child.stdin.take().expect("a pipe");
         input.write_all(b"func.func @f() {").expect("it reads");
         let n_files = || fs::read_dir(folder.path(".")).map(Iterator::count).unwrap_or_default();
@@ -151,7 +151,7 @@ fn control_characters_are_not_sent_to_a_terminal() {
         for color in ["always", "never"] {
             let run = folder.run(&["--output-format", format, "--color", color, "--statistics"]);
             let said = (run.out + &run.err).replace("\u{1b}[0m", "");
-            // The colors of the tool itself: numbers, and nothing but numbers.
+            // The only escape sequences are the colors of the tool, which consist of numbers.
             let mut rest = said.as_str();
             while let Some(at) = rest.find('\u{1b}') {
                 let after = rest[at + 1..].strip_prefix('[').expect("a color");
@@ -230,7 +230,7 @@ fn a_configuration_in_a_folder_of_any_name_counts() {
 fn a_file_that_is_too_large_fails_alone() {
     let folder = Folder::with(&[("a.mlir", CLEAN), ("b.mlir", "")]);
     let large = fs::OpenOptions::new().write(true).open(folder.path("b.mlir")).expect("a file");
-    // A hole: it takes no place on the disk.
+    // A sparse file, which needs no disk space.
     large.set_len((1 << 30) + 1).expect("a large file");
     let run = folder.run(&[]);
     assert_eq!(run.code, 2, "{run:?}");

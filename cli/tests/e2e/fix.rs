@@ -78,7 +78,7 @@ fn the_diff_can_be_applied() {
         .args(["-p0", "-i", "a.diff"])
         .current_dir(folder.path("."))
         .output();
-    // Not every machine has it.
+    // Not every machine has `patch`.
     if patched.is_ok() {
         folder.run(&["--fix", "b.mlir"]);
         assert_eq!(folder.read("a.mlir"), folder.read("b.mlir"));
@@ -153,7 +153,7 @@ fn permissions_and_links_are_kept() {
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_every_file_whole() {
-    // In this test a file may not grow beyond 512 bytes; the second has room.
+    // In this test no file may exceed 512 bytes, which the last file does not.
     let large = format!("{TUTORIAL}// {}\n", "x".repeat(2000));
     let folder = Folder::with(&[("a.mlir", large.as_str()), ("b.mlir", CLEAN)]);
     let small = "func.func @f(%a: !noisy.i32) { %0 = noisy.mul %a, %a : !noisy.i32 %1 = noisy.mul %0, %0 : !noisy.i32 return }\n";
@@ -280,8 +280,8 @@ fn a_category_is_that_of_the_catalogue() {
     }
 }
 
-/// A program that can be read but does not verify is in the category `structure`, whether the
-/// grammar or the verifier reports it.
+/// A program that parses but does not verify is in the category `structure`, whether the parser or
+/// the verifier reports it.
 #[test]
 fn what_only_a_verifier_rejects_is_of_structure() {
     let body = |op: &str| {
@@ -326,7 +326,7 @@ fn a_certificate_is_verified_against_the_program_before() {
         assert!(run.out.contains(r#""verified":false"#) && run.out.contains(why), "{why}: {run:?}");
     };
     let proof = folder.read("proof.json");
-    // Of other programs: its functions have other names, or another question.
+    // Certificates of other programs: the functions have other names or another instance.
     refused(&proof, "clean.mlir", "no such function");
     refused(
         &proof,
@@ -366,7 +366,7 @@ fn a_certificate_is_verified_against_the_program_before() {
         "the certificate was made for a different program or other settings",
     );
     forge(r#""bound":3"#, r#""bound":4"#, "prove 3, not 4");
-    // A function in two systems, or also left.
+    // A function in two systems, or also among those left out.
     let mut twice: serde_json::Value = serde_json::from_str(&proof).unwrap();
     let first = twice["systems"][0].clone();
     let function = first["functions"][0].clone();
@@ -375,7 +375,7 @@ fn a_certificate_is_verified_against_the_program_before() {
     twice["systems"] = serde_json::json!([first]);
     twice["left"] = serde_json::json!([{ "function": function, "why": "" }]);
     refused(&twice.to_string(), "before.mlir", "listed twice");
-    // No system at all: then a function over the budget is not covered.
+    // Without systems, a function over the budget is not covered.
     let mut nothing: serde_json::Value = serde_json::from_str(&proof).unwrap();
     nothing["systems"] = serde_json::json!([]);
     refused(&nothing.to_string(), "before.mlir", "the certificate does not cover it");
@@ -391,7 +391,7 @@ fn a_certificate_is_verified_against_the_program_before() {
     }
 }
 
-/// A sum in a loop, and one function that stays.
+/// A sum in a loop, and a function that is not changed.
 const REWRITABLE: &str = "\
 func.func @f(%x: !noisy.i32, %y: !noisy.i32) -> !noisy.i32 {
   %lo = arith.constant 0 : index
@@ -434,7 +434,7 @@ fn a_rewritten_program_is_verified_against_the_program_before() {
     refused("proof.json", both, "after.mlir", "was made for a different program");
     let fixed = &["--equality", "proof.equality.json", "--fixed", "before.mlir"];
     refused("proof.json", fixed, "before.mlir", "the fixed program differs");
-    // A placement of the program as it was.
+    // A placement of the program without a rewriting.
     folder.write("plain.mlir", REWRITABLE);
     let run = folder.run(&["--fix", "--certificate", "plain.json", "plain.mlir"]);
     assert_eq!(run.code, 0, "{run:?}");
@@ -494,7 +494,8 @@ func.func @g(%x: !noisy.i32) -> !noisy.i32 {
     for (text, said) in [
         (dot_product(), "to 2 (no rewriting by these laws needs fewer); shown equal"),
         (power("f"), "to 4 (proven optimal for this rewriting only, any needs at least 3); shown"),
-        // The noise of the argument is that of the call, and both executions count.
+        // The call determines the noise of the argument, and the executions of both functions
+        // count.
         (power("f") + caller, "to 8 (proven optimal for this rewriting only); shown equal"),
     ] {
         let folder = Folder::with(&[("a.mlir", &text)]);

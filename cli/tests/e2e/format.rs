@@ -1,4 +1,4 @@
-//! `format`: what is written, what is printed, and the exit codes.
+//! `format`: written files, output, and exit codes.
 
 use crate::tool::Folder;
 

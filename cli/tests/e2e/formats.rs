@@ -103,7 +103,7 @@ fn sarif() {
     let run = folder.run(&["--output-format", "sarif"]);
     let mut sarif: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
     let run = &mut sarif["runs"][0];
-    // The catalogue has texts of its own, and tests of them.
+    // The texts of the catalogue are tested elsewhere.
     let rules = run["tool"]["driver"]["rules"].as_array_mut().expect("rules");
     for rule in rules.iter() {
         assert!(rule["help"]["markdown"].as_str().is_some_and(|it| it.len() > 50), "{rule}");
@@ -545,7 +545,7 @@ fn statistics_say_what_proves_a_placement() {
         "certified": 3, "unit": 1, "disjoint_cores": 3,
     });
     assert_eq!(object["placement"], expected);
-    // Without the option nothing is printed.
+    // Without the option, no placement is printed.
     let folder = Folder::with(&[("c.mlir", TUTORIAL)]);
     assert!(!folder.run(&["--fix", "--output-format", "json-lines"]).out.contains("placement"));
 }
@@ -567,7 +567,7 @@ fn a_long_chain_says_how_much_of_it_is_left_out() {
         .and_then(|it| it.1.split_once(" steps not shown"))
         .map(|it| it.0);
     let left_out: usize = left_out.expect("a gap").parse().expect("a number");
-    // %a is 12, and each add gives one more: 27 is the fifteenth.
+    // %a has 12 bits, and each addition adds one: the fifteenth has 27.
     assert_eq!(steps + left_out, 16, "{}", run.out);
     assert!(run.out.contains("a.mlir:16:"), "{}", run.out);
 }

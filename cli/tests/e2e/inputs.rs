@@ -1,4 +1,4 @@
-//! The files that are checked, and the reports about those that cannot be.
+//! The checked files, and reports about files that cannot be checked.
 
 use crate::tool::{CLEAN, Folder, Run, TUTORIAL, UNDEFINED};
 
@@ -97,7 +97,7 @@ fn folders_whose_ignore_files_hurt_are_not_walked() {
     // Ignored files are not opened.
     let run = folder.run(&["--show-files"]);
     assert_eq!((run.out.as_str(), run.err.lines().count()), ("a/good/b.mlir\n", 3), "{run:?}");
-    // Above a folder as well as in it.
+    // The ignore files of ancestors count too.
     assert!(folder.shell("mkdir a/pipe/sub && cp a/good/b.mlir a/pipe/sub").status.success());
     for path in ["a/pipe", "a/pipe/sub"] {
         let run = folder.run(&["--show-files", path]);
@@ -182,7 +182,7 @@ fn output_to_a_file() {
     assert!(folder.read("out.json").contains("noise-overflow"));
     let n = std::fs::read_dir(folder.path(".")).expect("there").count();
     assert_eq!(n, 2, "nothing is left behind");
-    // An input is not overwritten, even if it was found and not named.
+    // An input is not overwritten, even if it was found in a folder.
     folder.write("report.mlir", UNDEFINED);
     let run = folder.run(&["--output-format", "concise", "--output-file", "report.mlir"]);
     assert_eq!(run.code, 2, "{run:?}");
@@ -208,7 +208,7 @@ fn an_output_file_is_replaced_where_it_is() {
 #[test]
 fn a_run_that_fails_leaves_the_old_output_file() {
     let folder = Folder::with(&[("a.mlir", TUTORIAL), ("out.txt", "old")]);
-    // In this test a file may not grow beyond 1024 bytes.
+    // In this test no file may exceed 1024 bytes.
     let script = format!(
         "trap '' XFSZ; ulimit -f 1; exec {} --isolated --no-cache a.mlir --output-format sarif --output-file out.txt",
         env!("CARGO_BIN_EXE_noisy-check")
@@ -218,7 +218,7 @@ fn a_run_that_fails_leaves_the_old_output_file() {
     assert_eq!(run.status.code(), Some(2), "{said}");
     assert!(said.starts_with("noisy-check: out.txt: "), "{said}");
     assert_eq!(folder.read("out.txt"), "old");
-    // Nothing is known of it yet when the arguments are wrong.
+    // The old file also stays if the arguments are wrong.
     assert_eq!(folder.run(&["--output-file", "out.txt", "--config", "none.toml"]).code, 2);
     assert_eq!(folder.read("out.txt"), "old");
     let n = std::fs::read_dir(folder.path(".")).expect("there").count();

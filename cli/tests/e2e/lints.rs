@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use crate::tool::Folder;
 
-/// Something for each of the four.
+/// A program with a finding of each of the four lints.
 const PROGRAM: &str = "\
 func.func @f(%a: i32, %b: i32, %n: index, %m: memref<?xi32>) {
   %c0 = arith.constant 0 : index
@@ -163,7 +163,7 @@ fn they_are_fixed_where_they_are_warnings_and_comments_stay() {
     .assert_eq(&fixed);
     assert_eq!(folder.run(&["--fix"]).code, 0);
     assert_eq!(folder.read("a.mlir"), fixed, "nothing is left to do");
-    // As hints they are reported, and nothing is changed for them.
+    // Hints are reported but not fixed.
     let hints = ALL.replace("warning", "hint");
     let folder = Folder::with(&[("a.mlir", PROGRAM), ("noisy.toml", &hints)]);
     assert_eq!(folder.run(&["--fix"]).code, 0);

@@ -1,4 +1,4 @@
-//! Names of files for programs: in diffs and in formats.
+//! Names of files in diffs and in formats for programs.
 
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ fn formats_for_programs_have_no_steps_that_lead_nowhere() {
             assert_eq!(run(format, paths).out, wanted, "{format}: {paths:?}");
         }
     }
-    // People see what they typed.
+    // Formats for people contain the typed name.
     let run = run("concise", &["./src/.//a b.mlir"]);
     assert!(run.out.starts_with("./src/.//a b.mlir:7:8: "), "{run:?}");
 }
@@ -81,7 +81,7 @@ fn sarif_separates_no_folders_by_backslashes() {
 fn programs_that_apply_diffs_read_any_name() {
     let text = TUTORIAL.replace("  %8", "      %8");
     let tool = env!("CARGO_BIN_EXE_noisy-check");
-    // Each name as it is typed, and as it is written in a diff: a tab ends a name with blanks.
+    // Each name as typed, and as written in a diff, where a tab ends a name with blanks.
     for (name, typed, head) in [
         ("dot.mlir", "./dot.mlir", "dot.mlir"),
         ("src/in.mlir", "././src/.//in.mlir", "src/in.mlir"),
@@ -98,7 +98,8 @@ fn programs_that_apply_diffs_read_any_name() {
             let made = folder.shell(&format!("{tool} {args} {typed} > diff; head -2 diff"));
             let made = String::from_utf8_lossy(&made.stdout).into_owned();
             assert_eq!(made, format!("--- {head}\n+++ {head}\n"), "{args}");
-            // Not every machine has them, and other programs of this name read less.
+            // Not every machine has these programs, and other programs with the same name support
+            // less.
             for (version, apply) in [
                 ("git --version", "git apply -p0 diff"),
                 ("patch --version | grep GNU", "patch -p0 -i diff"),

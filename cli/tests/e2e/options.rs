@@ -2,7 +2,7 @@
 
 use crate::tool::{CLEAN, Folder, TUTORIAL, UNDEFINED};
 
-/// A redundant reduce: a hint.
+/// A program with a redundant reduction, which is a hint.
 const HINT: &str = "\
 func.func @f(%a: !noisy.i32) -> !noisy.i32 {
   %0 = noisy.reduce_noise %a : !noisy.i32
@@ -127,7 +127,7 @@ fn standard_input_with_an_excluded_name_goes_through_as_it_is() {
             let run = folder.run_with(&[args, &named[..]].concat(), text, &[]);
             assert_eq!((run.code, &*run.out), (0, out), "{args:?} {name}: {}", run.err);
         }
-        // As for the path.
+        // The result is the same as for the path.
         let run = folder.run_with(&named, TUTORIAL, &[]);
         let path = folder.run(&["--exclude", "gen/*", "--force-exclude", "gen/a.mlir"]);
         assert_eq!((run.code, run.out), (path.code, path.out), "{name}");
@@ -200,8 +200,8 @@ fn a_broken_function_keeps_its_redundant_reduce() {
 
 #[test]
 fn split_files_are_several_programs() {
-    // The name is defined twice, and each half is over. The option changes nothing: it is always
-    // so.
+    // The name is defined twice, and both programs exceed the budget. The option has no effect,
+    // because files are always split.
     let text = format!("{TUTORIAL}// -----\n{TUTORIAL}");
     let folder = Folder::with(&[("a.mlir", &text)]);
     let run = folder.run(&["--output-format", "concise", "--split-input-file"]);
@@ -306,7 +306,7 @@ fn completions_and_the_manual() {
     }
     let script = format!("{}\ncomplete -p noisy-check", folder.run(&["completions", "bash"]).out);
     let bash = std::process::Command::new("bash").args(["-c", &script]).output();
-    // Not every machine has it.
+    // Not every machine has bash.
     if let Ok(bash) = bash {
         assert!(String::from_utf8_lossy(&bash.stdout).contains("noisy-check"), "{bash:?}");
     }
@@ -381,7 +381,7 @@ fn dumps_are_under_the_model_of_the_file() {
     let run = folder.run(&["bad/a.mlir", "--dump", "facts"]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
     assert!(run.err.contains("frsh"), "{}", run.err);
-    // Stages that do not depend on the model are printed all the same.
+    // Stages that do not depend on the model are still printed.
     assert_eq!(folder.run(&["bad/a.mlir", "--dump", "ir"]).code, 0);
 }
 

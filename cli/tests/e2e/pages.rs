@@ -78,7 +78,7 @@ fn nests() {
     let data: serde_json::Value = serde_json::from_str(&data.out).expect("JSON");
     assert_eq!(data["points"].as_array().map(Vec::len), Some(12));
     assert_eq!(data["notes"][0], "Unknown values are assumed to be 4: %n.");
-    // Two arguments: two memrefs, unless they may share elements.
+    // Two arguments are different memrefs, unless the settings allow aliasing.
     folder.write("copy.mlir", COPY);
     let args = ["nest", "copy.mlir", "--format", "svg", "--after", "interchange"];
     assert!(!folder.run(&args).out.contains("forbidden"));

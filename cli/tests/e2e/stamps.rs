@@ -1,5 +1,5 @@
-//! The cache by file stamps: an untouched file is not read, a changed one is, however it was
-//! changed.
+//! File stamps in the cache: an unchanged file is not read; a changed file is read, no matter how
+//! it was changed.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::tool::{CLEAN, Folder, Run, TUTORIAL};
 
-/// A little more than it takes until times of files count.
+/// Slightly longer than the age at which the times of files are trusted.
 const SETTLED: Duration = Duration::from_millis(2200);
 
-/// The legal and the illegal program, of one size.
+/// The legal and the illegal program, padded to the same size.
 fn texts() -> [String; 2] {
     let size = CLEAN.len().max(TUTORIAL.len()) + 4;
     [CLEAN, TUTORIAL].map(|it| format!("{it}//{}\n", "-".repeat(size - it.len())))
@@ -20,12 +20,12 @@ fn concise(folder: &Folder, more: &[&str]) -> Run {
     folder.run(&[&["--output-format", "concise"], more].concat())
 }
 
-/// Without a word of what is kept.
+/// Runs without the cache.
 fn fresh(folder: &Folder) -> Run {
     concise(folder, &["--no-cache"])
 }
 
-/// Changes what the cache holds.
+/// Changes the text of the files in the cache.
 fn forge(folder: &Folder, change: impl Fn(&str) -> String) {
     let all = fs::read_dir(folder.path(".noisy_cache")).expect("a cache");
     for it in all.map(|it| it.expect("a file").path()) {
@@ -36,8 +36,8 @@ fn forge(folder: &Folder, change: impl Fn(&str) -> String) {
     }
 }
 
-/// Replaces the hash and the answer of each text in the cache: only a run that does not read a text
-/// repeats the forged answer.
+/// Replaces the hash and the result of each text in the cache: only a run that does not read a text
+/// repeats the forged result.
 fn forget_texts(folder: &Folder) {
     forge(folder, |text| {
         let mut parts = text.split("\"text\":\"");
@@ -65,8 +65,7 @@ fn what_was_not_touched_is_not_read() {
     let folder = Folder::with(&[("a.mlir", &over), ("deep/b.mlir", &over)]);
     let n_kept = |it: &Run| it.out.matches("[kept]").count();
     let first = concise(&folder, &[]);
-    // Too young: nothing is trusted. (On a machine that took so long for one run they may be old
-    // enough.)
+    // The files are too new for their stamps to be trusted, unless the first run took a long time.
     if start.elapsed() < Duration::from_secs(2) {
         forget_texts(&folder);
         assert_eq!(concise(&folder, &[]), first);
@@ -76,13 +75,13 @@ fn what_was_not_touched_is_not_read() {
     forget_texts(&folder);
     let kept = concise(&folder, &[]);
     assert_eq!((n_kept(&kept), kept.code), (2, 1), "{kept:?}");
-    // Other settings and options are about something else.
+    // Results for other settings or options are not used.
     folder.write("noisy.toml", "rules.noise = \"warning\"");
     assert_eq!(concise(&folder, &[]), fresh(&folder));
     fs::remove_file(folder.path("noisy.toml")).expect("there");
     let off = concise(&folder, &["--per-file-ignores", "deep:all"]);
     assert_eq!(off, concise(&folder, &["--per-file-ignores", "deep:all", "--no-cache"]));
-    // A cache that was written at a time to come is of another clock.
+    // A cache that was written in the future is not trusted, because the clock was different.
     assert_eq!(concise(&folder, &[]), first);
     forget_texts(&folder);
     assert_eq!(n_kept(&concise(&folder, &[])), 2);
@@ -90,7 +89,7 @@ fn what_was_not_touched_is_not_read() {
     assert_eq!(concise(&folder, &[]), first);
 }
 
-/// Each way keeps the size and the time of the last change of the text as they were.
+/// All kinds of changes keep the size and the modification time of the text.
 #[test]
 fn whatever_changes_a_file_is_seen() {
     let [fine, over] = texts();
@@ -106,25 +105,25 @@ fn whatever_changes_a_file_is_seen() {
     for round in 0..4 {
         let before = concise(&folder, &[]);
         assert_eq!(before, fresh(&folder), "{round}");
-        // Those that are known by their times now are not read.
+        // Files whose stamps are trusted now are not read.
         assert_eq!(concise(&folder, &[]), before);
         let other = |name: &str| {
             let text = fs::read_to_string(path(name)).expect("a text");
             if text == fine { &over } else { &fine }
         };
         let keep_time = |at: &Path, name: &str| set_modified(at, modified(&path(name)));
-        // In place, with the old time.
+        // Written in place, with the old time.
         for (name, at) in [("written", path("written")), ("linked", folder.path("elsewhere/link"))]
         {
             let (text, time) = (other(name).clone(), modified(&path(name)));
             fs::write(&at, text).expect("a file");
             set_modified(&at, time);
         }
-        // Another file of the same age in its place.
+        // Replaced by another file with the same time.
         folder.write("elsewhere/new", other("renamed"));
         keep_time(&folder.path("elsewhere/new"), "renamed");
         fs::rename(folder.path("elsewhere/new"), path("renamed")).expect("there");
-        // A link in its place, to a file of the same age.
+        // Replaced by a link to a file with the same time.
         let target = folder.path(&format!("elsewhere/target{round}"));
         fs::write(&target, other("replaced")).expect("a file");
         keep_time(&target, "replaced");
@@ -134,7 +133,7 @@ fn whatever_changes_a_file_is_seen() {
         fs::rename(path("swapped"), folder.path("elsewhere/swap")).expect("there");
         fs::rename(path("other"), path("swapped")).expect("there");
         fs::rename(folder.path("elsewhere/swap"), path("other")).expect("there");
-        // Removed and made again, with the old time.
+        // Removed and created again, with the old time.
         let (text, time) = (other("copied").clone(), modified(&path("copied")));
         fs::remove_file(path("copied")).expect("there");
         fs::write(path("copied"), text).expect("a file");
@@ -148,7 +147,7 @@ fn whatever_changes_a_file_is_seen() {
     }
 }
 
-/// Two texts that take turns, as fast as can be, within one tick of the clock.
+/// Two texts alternate quickly, within one tick of the clock.
 #[test]
 fn what_changes_within_a_tick_is_seen() {
     let all = texts();
@@ -167,7 +166,7 @@ fn what_changes_within_a_tick_is_seen() {
     }
 }
 
-/// Files change while others look: whoever comes when all is still finds what is there.
+/// Files change during other runs. A run after all changes finds the current texts.
 #[test]
 fn what_changes_while_others_run_is_seen() {
     let all = texts();

@@ -1,4 +1,4 @@
-//! Runs the tool in a folder of its own.
+//! Runs the tool in a temporary folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A folder that goes away with its test.
+/// A temporary folder, which is deleted on drop.
 pub(crate) struct Folder(PathBuf);
 
 /// Output and exit code of a run.
@@ -36,7 +36,7 @@ impl Folder {
         it
     }
 
-    /// Runs a script of the shell in the folder.
+    /// Runs a shell script in the folder.
     pub(crate) fn shell(&self, script: &str) -> std::process::Output {
         let mut shell = std::process::Command::new("bash");
         shell.args(["-c", script]).current_dir(self.path("."));
@@ -81,7 +81,7 @@ impl Folder {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the tool starts");
-        // A tool that reads no input may be gone already.
+        // A tool that does not read its input may have exited already.
         let _ = child.stdin.take().expect("a pipe").write_all(input.as_bytes());
         let output = child.wait_with_output().expect("the tool ends");
         Run {
@@ -98,7 +98,8 @@ impl Drop for Folder {
     }
 }
 
-/// The examples of all rules, each in a file of its own, and the options that turn all rules on.
+/// Returns a folder with the examples of all rules, one per file, and the options that turn on all
+/// rules.
 pub(crate) fn examples() -> (Folder, Vec<&'static str>) {
     let folder = Folder::new();
     let mut options = vec!["--warn", "all"];
@@ -114,7 +115,7 @@ pub(crate) fn examples() -> (Folder, Vec<&'static str>) {
     (folder, options)
 }
 
-/// Legal.
+/// A legal program.
 pub(crate) const CLEAN: &str = "\
 func.func @clean(%a: i5) -> i5 {
   %0 = noisy.encode %a : i5 -> !noisy.i32
@@ -142,8 +143,8 @@ func.func @tutorial() -> i5 {
 }
 ";
 
-/// Two loops that cannot be exchanged.
+/// Two loops that cannot be interchanged.
 pub(crate) const STENCIL: &str = include_str!("../../../examples/stencil.mlir");
 
-/// An undefined value behind an emoji.
+/// An undefined value after an emoji.
 pub(crate) const UNDEFINED: &str = "\"t.\u{1F600}\"(%u) : (i32) -> ()\n";

@@ -4,7 +4,7 @@ use crate::tool::{CLEAN, Folder, TUTORIAL};
 
 const TOOL: &str = env!("CARGO_BIN_EXE_noisy-check");
 
-/// The files that are checked when the tool runs in a folder inside.
+/// Returns the checked files of a run in the subfolder `from`.
 fn shown(folder: &Folder, from: &str, args: &str) -> String {
     let output = folder.shell(&format!("cd {from} && {TOOL} --no-cache --show-files {args}"));
     String::from_utf8(output.stdout).expect("UTF-8")
@@ -31,7 +31,7 @@ fn patterns_of_a_configuration_do_not_depend_on_the_current_folder() {
     assert_eq!(shown(&folder, "q/gen", ""), "");
     assert_eq!(shown(&folder, "q/gen/v", "\"$PWD\""), "");
     assert_eq!(shown(&folder, "/", &folder.path("q").display().to_string()).lines().count(), 2);
-    // A named file is checked.
+    // A file on the command line is checked despite `exclude`.
     assert_eq!(shown(&folder, "q/gen", "v/a.mlir"), "v/a.mlir\n");
     for (from, path) in [
         ("q/gen", "v/a.mlir"),
@@ -49,7 +49,7 @@ fn patterns_of_a_configuration_do_not_depend_on_the_current_folder() {
     }
     assert!(folder.shell(&format!("cd q/gen && {TOOL} --no-cache --fix-only -q")).status.success());
     assert_eq!(folder.read("q/gen/v/a.mlir"), TUTORIAL);
-    // A configuration that is named is about what is below the current folder.
+    // The patterns of a named configuration are relative to the current folder.
     assert_eq!(shown(&folder, "q", "--config noisy.toml"), "b.mlir\nv/top.mlir\n");
     assert_eq!(shown(&folder, "q/v", "--config ../noisy.toml"), "");
 }
@@ -62,7 +62,7 @@ fn patterns_of_the_command_line_are_about_the_current_folder() {
     assert_eq!(shown(&folder, "q", "--exclude /v/ ../q"), "../q/w/c.mlir\n../q/{a,b}.mlir\n");
     assert_eq!(shown(&folder, "q", "--exclude '{a,b}.mlir'"), "v/a.mlir\nw/c.mlir\n");
     assert_eq!(shown(&folder, "q", "--exclude '{v,w}'").lines().count(), 3);
-    // A file elsewhere matches by the names in its path.
+    // A file outside the current folder is matched by the names in its path.
     assert_eq!(shown(&folder, "q/w", "--exclude v/ .."), "../w/c.mlir\n../{a,b}.mlir\n");
     let run = folder.run(&["--exclude", "[a"]);
     assert_eq!(run.err, "noisy-check: --exclude '[a': no `]` closes the `[`\n");
@@ -77,7 +77,7 @@ fn hidden_files_are_checked_but_not_those_of_other_tools() {
     for it in kept.map(|it| format!("{it}/x.mlir")).iter().map(String::as_str).chain(names) {
         folder.write(it, CLEAN);
     }
-    // Emacs leaves such a link while a file is edited.
+    // Emacs creates such a link while a file is edited.
     std::os::unix::fs::symlink("somebody@host.1", folder.path(".#a.mlir")).expect("a link");
     let all = names.join("\n") + "\n";
     for args in [&["--show-files"][..], &["--show-files", "--no-respect-gitignore"]] {
@@ -220,7 +220,7 @@ fn a_folder_that_git_ignores_as_a_whole_is_said_and_no_failure() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert_eq!(said, "noisy-check: p: all .mlir files in this folder are excluded\n");
-    // There is none, ignored or not.
+    // The folder contains no program, ignored or not.
     let files = Folder::with(&[("p/.gitignore", "v/\n"), ("p/v/a.txt", "")]);
     let output = files.shell(&format!("{TOOL} p"));
     assert_eq!(output.status.code(), Some(2));

@@ -1,11 +1,11 @@
-//! The bounds of an `affine.for` by its maps, and its trip count.
+//! The bounds of an `affine.for`, computed from its maps, and its trip count.
 //!
-//! A bound is a linear combination of values plus a rest that lies between two numbers. Terms that
-//! two bounds have in common cancel in their difference, so that a tile from `%i` to `min(%i + 4,
-//! 10)` runs at most 4 times whatever `%i` is.
+//! A bound is a linear combination of values plus a rest in a known range. Common terms of two
+//! bounds cancel in their difference, so a tile from `%i` to `min(%i + 4, 10)` runs at most 4 times
+//! for any `%i`.
 //!
-//! *Law.* Maps compute in 64 bits that wrap. A lower bound that may wrap is unknown; an upper bound
-//! that wraps above ends the loop at once, since it is then below whatever it is compared with.
+//! *Law.* Maps compute in 64 bits and wrap around. A lower bound that may wrap is unknown. An upper
+//! bound that overflows becomes smaller, so the loop runs less often.
 
 use noisy_syntax::affine::{Body, Expr, Operator};
 use noisy_syntax::{Op, Value};
@@ -14,10 +14,10 @@ use smallvec::SmallVec;
 use super::trips::Trips;
 use crate::view::View;
 
-/// The least and the greatest number.
+/// The least and the greatest number of a range.
 type Range = (i128, i128);
 
-/// The range of an index.
+/// The range of the type `index`.
 const INDEX: Range = (i64::MIN as i128, i64::MAX as i128);
 
 fn times(it: Range, by: i128) -> Option<Range> {
@@ -33,7 +33,7 @@ fn is_index(it: Range) -> bool {
     INDEX.0 <= it.0 && it.1 <= INDEX.1
 }
 
-/// Range of a number that wraps.
+/// Returns the range of a number after a possible wrap-around.
 fn wrapped(it: Range) -> Range {
     if is_index(it) { it } else { INDEX }
 }
@@ -45,7 +45,7 @@ struct Sum {
     rest: Range,
 }
 
-/// The operands of a loop with their ranges.
+/// Operands of a loop with their ranges.
 type OperandRanges = SmallVec<[(Value, Range); 4]>;
 
 /// Operands of a map, dimensions first.
@@ -120,7 +120,7 @@ impl Sum {
         Some(out)
     }
 
-    /// Returns the range of a bound, if it does not wrap.
+    /// Returns the range of a bound before any wrap-around.
     fn range(&self, known: &OperandRanges) -> Option<Range> {
         self.terms.iter().try_fold(self.rest, |sum, &(value, factor)| {
             let of = known.iter().find(|it| it.0 == value && factor != 0);
@@ -129,7 +129,8 @@ impl Sum {
     }
 }
 
-/// The bounds of an `affine.for`: the greatest of the lower ones, the least of the upper ones.
+/// The bounds of an `affine.for`: its lower bound is the greatest of `lower`, its upper bound the
+/// least of `upper`.
 pub(super) struct Bounds {
     lower: SmallVec<[Sum; 1]>,
     upper: SmallVec<[Sum; 1]>,
@@ -164,8 +165,8 @@ impl Bounds {
         Some(Self { lower, upper, step, known })
     }
 
-    /// Returns the ranges of the lower bound, the upper bound and the step, if one of the bounds
-    /// has any.
+    /// Returns the ranges of the lower bound, the upper bound and the step; `None` if a bound is
+    /// unknown.
     pub(super) fn ranges(&self) -> Option<[Range; 3]> {
         let of = |sum: &Sum| sum.range(&self.known).map_or(INDEX, wrapped);
         let lower = self.lower.iter().map(of).reduce(|a, b| (a.0.max(b.0), a.1.max(b.1)))?;
@@ -174,7 +175,7 @@ impl Bounds {
         is_known.then_some([lower, upper, (self.step, self.step)])
     }
 
-    /// Returns the trip count: that of the least of all differences.
+    /// Returns the trip count, computed from the least difference of an upper and a lower bound.
     pub(super) fn trips(&self) -> Option<Trips> {
         let rounds = |it: i128| {
             let n = it.checked_add(self.step - 1)?.div_euclid(self.step).max(0);
@@ -208,7 +209,7 @@ mod tests {
     use super::*;
     use crate::flow;
 
-    /// Returns the trip count of a loop whose operands lie in ranges.
+    /// Returns the trip count of a loop with operands in the given ranges.
     fn trips(bounds: &str, ranges: [Range; 2]) -> Trips {
         let text = format!(
             "func.func @f(%a: index, %b: index) {{\n  affine.for %i = {bounds} {{\n  }}\n  return\n}}\n"
@@ -236,7 +237,7 @@ mod tests {
         let any = [INDEX, INDEX];
         let between = |least, most| Trips { least, most: Some(most) };
         let tile = "affine_map<(d0) -> (d0)>(%a) to affine_map<(d0) -> (d0 + 4)>(%a)";
-        // The very last number may wrap.
+        // The largest values of `%a` may wrap.
         assert_eq!(trips(tile, any), between(0, 4));
         assert_eq!(trips(tile, [(0, 100), INDEX]), between(4, 4));
         let rest = "affine_map<(d0) -> (d0)>(%a) to min affine_map<(d0) -> (d0 + 4, 10)>(%a)";
@@ -247,7 +248,7 @@ mod tests {
         assert_eq!(trips(step, any), Trips::ANY);
         assert_eq!(trips("0 to affine_map<()[s0] -> (s0 mod 4)>()[%a]", any), between(0, 3));
         let down = "affine_map<(d0) -> (d0)>(%a) to affine_map<(d0) -> (d0 - 4)>(%a)";
-        // The number below the least one wraps to the greatest.
+        // The least values of `%a` wrap to large bounds.
         assert_eq!(trips(down, any), Trips::ANY);
         assert_eq!(trips(down, [(0, 100), INDEX]), between(0, 0));
     }

@@ -13,7 +13,8 @@ pub fn callee(ir: &impl View, call: Op) -> Option<Op> {
     ir.resolve_symbol(call, name).filter(|&it| ir.op(it).kind == OpKind::FuncFunc)
 }
 
-/// Returns the body of a function. `None` for a declaration or a body that is not understood.
+/// Returns the body of a function. `None` for a declaration, or if the function was not fully
+/// parsed.
 pub fn body(ir: &Ir, function: Op) -> Option<Region> {
     let data = ir.op(function);
     let &(_, region) = data.regions.first()?;
@@ -24,7 +25,7 @@ pub fn body(ir: &Ir, function: Op) -> Option<Region> {
         .then_some(region)
 }
 
-/// Returns true if a function cannot be seen from outside of the document.
+/// Returns true if a function is not visible outside of the document.
 pub fn is_private(ir: &Ir, function: Op) -> bool {
     let visibility = ir.attr(function, "sym_visibility").map(|it| ir.interner.attr_data(it));
     matches!(visibility, Some(AttrData::String(name, _))
@@ -43,12 +44,13 @@ pub fn n_results(ir: &Ir, function: Op) -> usize {
     }
 }
 
-/// Returns the calls of a function, in textual order, and true if no other op mentions it and
-/// nothing else can call it. An enclosing op of an unknown kind may call it.
+/// Returns the calls of a function in textual order, and true if these are all its calls: no other
+/// op mentions the function, and there are only modules around it (an enclosing op of an unknown
+/// kind may call it).
 pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
     let Some((name, _)) = ir.extra(function).symbol else { return (Vec::new(), true) };
     if ir.symbol_defs(ir.op(function).parent, name).first() != Some(&function) {
-        // The name means another function, so that none of its users calls this one.
+        // The name resolves to another function, so none of its users calls `function`.
         return (Vec::new(), false);
     }
     let mut calls = Vec::new();
@@ -71,23 +73,23 @@ pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
     (calls, is_all)
 }
 
-/// Returns the function around each call of a function.
+/// Returns the callers of a function, one for each call.
 pub fn callers_of(ir: &Ir, function: Op) -> impl Iterator<Item = Op> {
     calls_of(ir, function).0.into_iter().filter_map(|it| caller(ir, it))
 }
 
-/// Returns the function, one of [`functions`], around a call.
+/// Returns the function around a call; `None` if [`functions`] does not list it.
 pub fn caller(ir: &Ir, call: Op) -> Option<Op> {
     ir.function_of(call).filter(|&it| stands_in_modules(ir, it))
 }
 
-/// Returns true if there is nothing but modules around an op.
+/// Returns true if there are only modules around an op.
 fn stands_in_modules(ir: &Ir, op: Op) -> bool {
     let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
     around.all(|it| matches!(ir.op(it).kind, OpKind::Chunk | OpKind::BuiltinModule))
 }
 
-/// Returns the functions of the document in textual order, except those within other ops than
+/// Returns the functions of the document in textual order, except functions inside ops other than
 /// modules.
 pub fn functions(ir: &Ir) -> Vec<Op> {
     let mut out = Vec::new();

@@ -1,5 +1,4 @@
-//! Flow of control by facts about integers: the branches or regions that are taken, and trip
-//! counts.
+//! Control flow derived from ranges of integers: the taken branches and regions, and trip counts.
 
 use noisy_syntax::{AttrData, Form, Ir, Op, OpKind};
 
@@ -11,21 +10,21 @@ use crate::view::View;
 /// The range of an integer, read as a signed number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interval {
-    /// No value: it is never computed.
+    /// No value: the integer is never computed.
     Empty,
     /// Numbers between two bounds, both included.
     Within {
-        /// The least.
+        /// The least number.
         lo: i128,
-        /// The greatest.
+        /// The greatest number.
         hi: i128,
     },
-    /// Unknown, or no integer.
+    /// The range is unknown, or the value is not an integer.
     Any,
 }
 
 impl Interval {
-    /// Returns the bounds of a range that has some.
+    /// Returns the bounds of a range; `None` if it is empty or unknown.
     pub fn bounds(self) -> Option<(i128, i128)> {
         match self {
             Interval::Within { lo, hi } => Some((lo, hi)),
@@ -34,9 +33,9 @@ impl Interval {
     }
 }
 
-/// Returns true if control may take way number `index` from an op (a successor or region; for
-/// `scf.condition` 0 leaves the loop and 1 goes around), by the range of the operand that decides
-/// ([`super::decider`]).
+/// Returns true if control may leave an op through successor or region number `index`. For
+/// `scf.condition`, index 0 leaves the loop and index 1 enters the next iteration. `decider` is the
+/// range of the controlling operand ([`super::decider`]).
 pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
     let (lo, hi) = match decider {
         Interval::Empty => return false,
@@ -53,8 +52,8 @@ pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
     case(ir, op, name, at).is_none_or(|it| (lo..=hi).contains(&it))
 }
 
-/// Returns true if an op takes way number `index`, as in [`may_take`], for a value of its
-/// [`super::decider`], sign-extended.
+/// Returns true if an op takes the successor or region number `index`, as in [`may_take`], for a
+/// sign-extended value of its [`super::decider`].
 fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
     match ir.op(op).kind {
         OpKind::CfCondBr | OpKind::ScfIf => (decider != 0) == (index == 0),
@@ -63,8 +62,8 @@ fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
             let cases = ir.attr(op, "case_values").and_then(|it| ir.interner.integers(it));
             cases.is_none_or(|cases| match index.checked_sub(1) {
                 None => !cases.contains(&decider),
-                // Only the earlier cases are searched, and only for a case that fits: a caller asks
-                // about all cases, one by one.
+                // Callers test all cases one by one, so only the cases before a matching one are
+                // searched.
                 Some(at) => cases.get(at) == Some(&decider) && !cases[..at].contains(&decider),
             })
         }
@@ -79,9 +78,9 @@ fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
     }
 }
 
-/// Returns the way that a successor or region number `index` of a switch is: 0 for the default,
-/// then the cases. The custom form of `scf.index_switch` writes the default last, and regions are
-/// numbered as they are written.
+/// Returns the position of successor or region number `index` of a switch in the order of the
+/// generic form: 0 for the default, then the cases. Regions are numbered as they are written, and
+/// the custom form of `scf.index_switch` writes the default last.
 pub fn way(ir: &Ir, op: Op, index: usize) -> usize {
     let data = ir.op(op);
     if data.kind != OpKind::ScfIndexSwitch || data.form == Form::Generic {
@@ -90,7 +89,7 @@ pub fn way(ir: &Ir, op: Op, index: usize) -> usize {
     if index + 1 == data.regions.len() { 0 } else { index + 1 }
 }
 
-/// Returns the number of one case of a switch, sign-extended.
+/// Returns the value of one case of a switch, sign-extended.
 fn case(ir: &Ir, op: Op, name: &str, at: usize) -> Option<i128> {
     let attr = ir.attr(op, name)?;
     match ir.interner.attr_data(attr) {
@@ -99,12 +98,12 @@ fn case(ir: &Ir, op: Op, name: &str, at: usize) -> Option<i128> {
     }
 }
 
-/// Returns the numbers of the cases of an `scf.index_switch` before one.
+/// Returns the values of the cases of an `scf.index_switch` before the case at `at`.
 fn cases_before(ir: &Ir, op: Op, at: usize) -> impl Iterator<Item = i128> {
     (0..at).map_while(move |it| case(ir, op, "cases", it))
 }
 
-/// Returns the numbers of the cases of a switch, sign-extended.
+/// Returns the values of the cases of a switch, sign-extended.
 pub fn cases(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     let attr = ir.attr(op, name)?;
     match ir.interner.attr_data(attr) {
@@ -115,8 +114,8 @@ pub fn cases(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     }
 }
 
-/// Returns the trip count of a [`Flow::For`] or [`Flow::Parallel`], from the least and the greatest
-/// value of each operand where they are known.
+/// Returns the trip count of a [`Flow::For`] or [`Flow::Parallel`]. `operand` returns the least and
+/// the greatest value of an operand if they are known.
 pub fn trips(ir: &Ir, op: Op, operand: &dyn Fn(usize) -> Option<(i128, i128)>) -> Trips {
     match Flow::of(ir, op) {
         Flow::Parallel { first } => {
@@ -143,7 +142,7 @@ pub fn trips(ir: &Ir, op: Op, operand: &dyn Fn(usize) -> Option<(i128, i128)>) -
     }
 }
 
-/// Returns the trip count of a loop from a lower bound up to an upper one, by a step.
+/// Returns the trip count of a loop from the ranges of its lower bound, upper bound and step.
 fn counted([lower, upper, step]: [(i128, i128); 3]) -> Trips {
     if step.0 <= 0 {
         return Trips::ANY;
@@ -156,8 +155,8 @@ fn counted([lower, upper, step]: [(i128, i128); 3]) -> Trips {
     Trips { least: rounds(lower.1, upper.0, step.1), most: (most < u64::MAX).then_some(most) }
 }
 
-/// Returns the lower bound, the upper bound and the step of a [`Flow::For`], each with its least
-/// and greatest value.
+/// Returns the least and the greatest values of the lower bound, the upper bound and the step of a
+/// [`Flow::For`].
 pub fn bounds(
     ir: &impl View,
     op: Op,
@@ -166,7 +165,7 @@ pub fn bounds(
     match ir.op(op).kind {
         OpKind::ScfFor => {
             let [lower, upper, step] = [operand(0)?, operand(1)?, operand(2)?];
-            // An unsigned comparison is the same as a signed one as long as no number is negative.
+            // Unsigned and signed comparisons agree if no number is negative.
             let differs = ir.attr(op, "unsignedCmp").is_some() && (lower.0 < 0 || upper.0 < 0);
             (!differs).then_some([lower, upper, step])
         }
@@ -189,7 +188,8 @@ mod tests {
         found.expect("it is there")
     }
 
-    /// Returns the ways that may be taken when the decider lies between two numbers.
+    /// Returns the successors or regions that may be taken if the controlling operand is in a
+    /// range.
     fn ways(text: &str, kind: OpKind, n: usize, lo: i128, hi: i128) -> Vec<usize> {
         let source = Source::new(text);
         assert!(source.problems().is_empty(), "{text}: {:?}", source.problems());
@@ -247,7 +247,7 @@ mod tests {
             "func.func @f(%i: index) {{\n  \"scf.index_switch\"(%i) <{{cases = array<i64: 2, 5>}}> ({region}, {region}, {region}) : (index) -> ()\n  return\n}}\n"
         );
         let of = |text: &str, lo, hi| ways(text, OpKind::ScfIndexSwitch, 3, lo, hi);
-        // Regions in the order in which they are written: the custom form has the default last.
+        // Regions are in the order of the text: the custom form has the default last.
         assert_eq!([of(custom, 2, 2), of(custom, 5, 5), of(custom, 7, 7)], [[0], [1], [2]]);
         assert_eq!([of(&generic, 2, 2), of(&generic, 5, 5), of(&generic, 7, 7)], [[1], [2], [0]]);
         assert_eq!(

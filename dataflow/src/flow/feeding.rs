@@ -1,5 +1,5 @@
-//! Operands that flow into values without an op that computes: through branches, yields and inits,
-//! in both directions.
+//! Operands that flow into other values without a computation: through branches, yields and loop
+//! inits. Both directions are supported.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -9,9 +9,9 @@ use super::{
     reduction, yielded, yields,
 };
 
-/// Returns the values that operand number `index` of an op flows into, besides results that the op
-/// computes: block arguments that a branch feeds, and results and arguments that a yield or the
-/// inits of a loop feed.
+/// Returns the values that take their contents from operand number `index` of an op: block
+/// arguments fed by a branch, and results and region arguments fed by a yield or by loop inits.
+/// Results that the op computes are not included.
 pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
     let mut out = SmallVec::new();
     for (n, successor) in ir.extra(op).successors.iter().enumerate() {
@@ -91,16 +91,16 @@ fn combined(ir: &Ir, reduce: Op, index: usize) -> SmallVec<[Value; 2]> {
     region.map_or(SmallVec::new(), |it| carried_args(ir, it.1, 2).into())
 }
 
-/// Returns the values that flow into a value without an op that computes it, each with the op that
-/// passes it: see [`feeding_operands`].
+/// Returns the values that flow into a value without a computation, each with the op that passes
+/// it: see [`feeding_operands`].
 pub fn feeders(ir: &Ir, value: Value) -> Vec<(Op, Value)> {
     let operands = feeding_operands(ir, value).into_iter();
     operands.filter_map(|(op, index)| Some((op, ir.op(op).operands[index].value?))).collect()
 }
 
-/// Returns the operands that flow into a value without an op that computes it: those that branches
-/// pass to a block argument, and yields and inits of results and carried arguments. Empty for all
-/// other values.
+/// Returns the operands that flow into a value without a computation: operands that branches pass
+/// to a block argument, and yields and inits of results and carried arguments. Empty for all other
+/// values.
 pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
     let mut out = Vec::new();
     let mut push = |op: Op, index: usize| {
@@ -144,8 +144,7 @@ pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
         }
         Def::Argument(block, index) => {
             let (data, index) = (ir.block(block), index as usize);
-            // The arena keeps branches in the order in which they were made; callers want that of
-            // the text.
+            // The arena keeps branches in the order of their creation; callers want textual order.
             let mut preds = data.preds.clone();
             if preds.len() > 1 {
                 preds.sort_by_cached_key(|&(op, successor)| (ir.start(op), successor));

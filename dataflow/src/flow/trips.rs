@@ -1,14 +1,14 @@
 //! Trip counts of loops.
 
-/// The largest limit up to which a loop with an inexact trip count is replayed round by round.
+/// Largest limit of an inexact trip count for which a loop is replayed iteration by iteration.
 const MOST_REPLAYED: u64 = 1024;
 
-/// The number of times that a loop runs its region.
+/// The trip count of a loop, as a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trips {
     /// The least number.
     pub least: u64,
-    /// The greatest number, if facts give one.
+    /// The greatest number, if it is known.
     pub most: Option<u64>,
 }
 
@@ -20,14 +20,14 @@ impl Trips {
         Trips { least: n, most: Some(n) }
     }
 
-    /// Returns the same for code that replays a loop round by round: an inexact limit above 1,024
-    /// is none.
+    /// Returns the trip count for code that replays a loop iteration by iteration: an inexact limit
+    /// above 1,024 is dropped.
     #[must_use]
     pub fn replayed(self) -> Self {
         Trips { most: self.most.filter(|&it| it == self.least || it <= MOST_REPLAYED), ..self }
     }
 
-    /// Returns the number, if it is exact.
+    /// Returns the trip count if it is exact.
     pub fn count(self) -> Option<u64> {
         self.most.filter(|&it| it == self.least)
     }

@@ -14,14 +14,15 @@ use crate::lattice::Lattice;
 
 /// The facts of an analysis: a lattice with a greatest element.
 ///
-/// *Law.* Where a chain of facts may be endless, [`Domain::widened`] ends it: from any fact on,
-/// only finitely many calls of it with greater facts give another one. A lattice of finite height
-/// keeps the default.
+/// *Law.* If ascending chains may be infinite, [`Domain::widened`] ends them: from any fact on,
+/// only finitely many calls with greater facts change the fact. A lattice of finite height keeps
+/// the default.
 pub trait Domain: Lattice + Debug + Display {
-    /// Returns the greatest fact, of which nothing is known.
+    /// Returns the greatest fact: nothing is known about the value.
     fn unknown() -> Self;
 
-    /// Returns the fact that replaces `next`, which this fact became in a cycle; at least `next`.
+    /// Returns a fact that is at least `next` and replaces it. In a round of a cycle, the fact
+    /// `self` rose to `next`.
     #[must_use]
     fn widened(&self, next: Self) -> Self {
         next
@@ -32,55 +33,57 @@ pub trait Domain: Lattice + Debug + Display {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Loops {
-    /// Each iteration starts from the join of all before it, widened after a few: the facts of any
-    /// number of iterations.
+    /// Each round starts from the join of all earlier rounds, widened after a few rounds. The facts
+    /// hold for any number of iterations.
     Joined,
-    /// A loop with a known trip count is run that often, each iteration from the yields of the one
-    /// before. With an unknown one, iterations are joined until nothing changes but saturated facts
-    /// ([`SparseForward::unbounded`]).
+    /// A loop with a known trip count is evaluated that often, each round from the yields of the
+    /// preceding one. With an unknown trip count, rounds are joined until only saturated facts
+    /// change ([`SparseForward::unbounded`]).
     Replayed,
 }
 
-/// Default number of vectors of arguments of a function that are kept apart.
+/// Default for the number of separate contexts of a function, that is, of argument vectors that are
+/// not joined.
 pub const MAX_APART: usize = 16;
 
 /// Treatment of calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Calls {
-    /// Calls are not followed: the transfer function gives their results.
+    /// Calls are not followed: the transfer function computes their results.
     Opaque,
-    /// Calls are followed into their callees, which are analyzed for the vectors of arguments that
-    /// calls pass. Growth in a recursion ends where facts are of finite height, saturated
-    /// ([`SparseForward::unbounded`]) or widened ([`Domain::widened`]).
+    /// Calls are followed into their callees, which are analyzed for the vectors of argument facts
+    /// that calls pass. Facts stop growing in a recursion because the lattice has finite height, or
+    /// because they are saturated ([`SparseForward::unbounded`]) or widened ([`Domain::widened`]).
     Followed {
-        /// Number of vectors of arguments of a function that are kept apart. With 0 a function has
-        /// one vector, the join of all that calls pass, and its results go to all of them: after an
-        /// edit, functions that are connected by calls are solved together.
+        /// Number of separate contexts of a function; the vectors of further calls are joined. With
+        /// 0, a function has one context, the join of all vectors that calls pass, and all calls
+        /// get its results. After an edit, functions that are connected by calls are then solved
+        /// together.
         apart: usize,
-        /// True if a private function that no live call reaches is analyzed by itself, with assumed
+        /// True if a private function without live calls is analyzed separately, with assumed
         /// arguments and opaque calls. Otherwise it is dead.
         shows_uncalled: bool,
     },
 }
 
 impl Calls {
-    /// For transformations: [`MAX_APART`] vectors, and functions that nothing calls are dead.
+    /// For transformations: [`MAX_APART`] contexts; uncalled functions are dead.
     pub const APART: Calls = Calls::Followed { apart: MAX_APART, shows_uncalled: false };
-    /// For readers of a program: [`MAX_APART`] vectors, and functions that nothing calls are
-    /// analyzed by themselves.
+    /// For displaying facts to users: [`MAX_APART`] contexts; uncalled functions are analyzed
+    /// separately.
     pub const SHOWN: Calls = Calls::Followed { apart: MAX_APART, shows_uncalled: true };
-    /// As MLIR's solver does: all vectors of a function are joined.
+    /// Context-insensitive, as in MLIR's solver: all vectors of a function are joined.
     pub const JOINED: Calls = Calls::Followed { apart: 0, shows_uncalled: true };
 }
 
 /// A forward analysis with a fact per value.
 ///
-/// *Law.* `transfer` is monotone in the facts of the operands. It reads changeable things only
-/// through its context, which remembers them. It terminates because facts are of finite height, or
-/// are widened ([`Domain::widened`], where loops are joined and in recursions), or saturate
-/// ([`SparseForward::unbounded`], where loops are replayed and in recursions). A budget of visits
-/// ends everything else, with unknown facts.
+/// *Law.* `transfer` is monotone in the facts of the operands. It reads anything that may change
+/// only through its context, which records the reads. The analysis terminates because the lattice
+/// has finite height, or facts are widened ([`Domain::widened`], for joined loops and recursions),
+/// or facts saturate ([`SparseForward::unbounded`], for replayed loops and recursions). In all
+/// other cases a budget of visits ends the analysis with unknown facts.
 pub trait SparseForward: Debug {
     /// The fact of a value.
     type Fact: Domain + 'static;
@@ -91,7 +94,7 @@ pub trait SparseForward: Debug {
     /// Treatment of loops.
     const LOOPS: Loops = Loops::Joined;
 
-    /// Returns the treatment of calls, always the same.
+    /// Returns the treatment of calls. The answer never changes.
     fn calls(&self) -> Calls {
         Calls::Opaque
     }
@@ -101,8 +104,8 @@ pub trait SparseForward: Debug {
         true
     }
 
-    /// Returns the fact of a result of an op from those of its operands (unknown for operands that
-    /// have none).
+    /// Returns the fact of a result of an op from the facts of its operands (unknown for operands
+    /// without a fact).
     fn transfer(
         &mut self,
         cx: &AnalysisContext<'_, Self::Base>,
@@ -111,9 +114,9 @@ pub trait SparseForward: Debug {
         operands: &[Self::Fact],
     ) -> Self::Fact;
 
-    /// Returns the fact of argument number `index` of a region that nothing flows into: of a
-    /// function whose callers may be out of sight, or one that an op sets itself, as a loop does
-    /// its induction variable. `operands` are the facts of the operands of `op` that are not given
+    /// Returns the fact of argument number `index` of a region if no operand flows into it: an
+    /// argument of a function with unknown callers, or an argument that the op itself sets, such as
+    /// an induction variable. `operands` are the facts of the operands of `op` that are not passed
     /// to the region; a function has none.
     fn entry(
         &mut self,
@@ -137,12 +140,12 @@ pub trait SparseForward: Debug {
         fact
     }
 
-    /// The fact that a loop carries into its next round, or returns in the end. `taken` is the fact
-    /// that the loop takes, `joined` the join of it with the yields of its rounds. An analysis in
-    /// which a loop must not change a fact returns `taken`. Only called for joined loops
-    /// ([`Loops::Joined`]).
+    /// Returns the fact that a loop carries into its next round, or returns in the end. `taken` is
+    /// the fact of the init operand, and `joined` is its join with the yields of the rounds. An
+    /// analysis in which a loop must not change a fact returns `taken`. Called only for joined
+    /// loops ([`Loops::Joined`]).
     ///
-    /// *Law.* Monotone in both, and at least `taken`.
+    /// *Law.* Monotone in both facts, and at least `taken`.
     fn carried(
         &self,
         _cx: &AnalysisContext<'_, Self::Base>,
@@ -153,14 +156,14 @@ pub trait SparseForward: Debug {
         joined
     }
 
-    /// Returns `Some` for a *saturated* fact, one so large that larger ones carry no more
-    /// information: the fact that it becomes if it goes on to grow, which is saturated too.
+    /// Returns `Some` for a *saturated* fact, which is so large that larger facts carry no more
+    /// information. The returned fact replaces it if it grows further, and is saturated too.
     fn unbounded(&self, _fact: &Self::Fact) -> Option<Self::Fact> {
         None
     }
 
-    /// Returns the range of an integer of a type by its fact; `None` if the analysis knows nothing
-    /// of integers: then its base is asked.
+    /// Returns the range of an integer of a type from its fact. `None` if the analysis does not
+    /// compute ranges of integers; the solver then uses the base.
     fn interval(&self, _interner: &Interner, _ty: Type, _fact: &Self::Fact) -> Option<Interval> {
         None
     }

@@ -1,22 +1,22 @@
-//! Branches and labels as they were when the solver last visited them: an edit changes the ops, and
-//! these tables tell what the former ones fed.
+//! Branches and labels as of their last visit. After an edit, these tables still contain the blocks
+//! that the former branches fed.
 
 use noisy_syntax::{Block, Op, Region};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// Blocks that a branch goes to.
+/// Target blocks of a branch.
 pub(super) type Targets = SmallVec<[Block; 2]>;
 
-/// Targets of branches, places of labels, and regions with cycles, at the last visit.
+/// Targets of branches, positions of labels, and regions with cycles, as of the last visit.
 #[derive(Debug, Default)]
 pub(super) struct Branches {
-    /// Regions with a branch that goes backward.
+    /// Regions with a backward branch.
     pub(super) cyclic: FxHashSet<Region>,
     pub(super) targets: FxHashMap<Op, Targets>,
     /// Region and block of each label.
     pub(super) labels: FxHashMap<Op, (Region, Block)>,
-    /// Label that each region starts with.
+    /// The label at the start of each region that has one there.
     pub(super) first_labels: FxHashMap<Region, Op>,
 }
 

@@ -1,47 +1,50 @@
-//! Calls that are followed into their callees, with the facts that they pass kept apart.
+//! Calls that are followed into their callees, with separate facts for each vector of arguments
+//! (context-sensitive analysis).
 //!
 //! # Notation
 //!
-//! A *unit* is an op in a module or at the top of the file: a function, or anything else. A
-//! *context* of a function is a vector of argument facts with the results that its body gives for
-//! them. A function has an *assumed* context if callers may be out of sight, and one context for
-//! each vector that a live call passes. The facts of the values in its body are the join over its
-//! contexts. A private function that no live call reaches has no context and is dead, or it is
-//! solved by itself ([`Calls::Followed`]): then it has an assumed context, but its calls are
-//! opaque, so that it affects no other function.
+//! A *unit* is an op in a module or at the top level of the file, such as a function. A *context*
+//! of a function is a vector of argument facts with the result facts of the body for them. A
+//! function has an *assumed* context if it may have unknown callers, and one context for each
+//! vector that a live call passes. The fact of a value in the body is the join over all contexts. A
+//! private function without live calls has no context and is dead, or it is solved separately
+//! ([`Calls::Followed`]): then it has an assumed context, but its calls are opaque, so it affects
+//! no other function. An *ask* is the use of a context by a call; the context around the call is
+//! the *asker*.
 //!
 //! # From scratch (`answer.rs`)
 //!
 //! A call asks for the results of its callee in the context of its operands. A new context is
-//! evaluated at that moment, by a pass over the body (`body.rs`). The functions of a strongly
+//! evaluated immediately, by a pass over the body (`body.rs`). The functions of a strongly
 //! connected component of the call graph are solved together (`recursion.rs`).
 //!
-//! The analysis says how many vectors per function are kept apart. All others are joined in one
-//! more context, in which saturated facts are unbounded: otherwise each call that passes more noise
-//! would evaluate the body again. For the same reason a call in a cycle passes saturated facts as
-//! unbounded ones. If no vectors are kept apart, a function whose callers may be out of sight has
-//! its assumed context only, and calls outside of functions are opaque.
+//! The analysis chooses the number of separate contexts per function. All further vectors are
+//! joined in one more context, in which saturated facts are unbounded: otherwise each call with
+//! larger facts would evaluate the body again. For the same reason a call in a cycle passes
+//! saturated facts as unbounded ones. If the number is 0, a function with unknown callers has only
+//! its assumed context, and calls outside of functions are opaque.
 //!
-//! The order of asks decides which vectors are kept apart, and where a recursion is entered. So
-//! functions with assumed contexts are solved in the order of their *names*, after the units that
-//! are no functions, and each asks in the order of its own text. Facts depend only on names, on the
-//! texts of functions, and on what these resolve to, not on the positions of functions in the file.
-//! (Tables by op are looked up, or iterated where joins or sets commute.)
+//! The order of asks determines which vectors get separate contexts, and where a recursion is
+//! entered. Therefore functions with assumed contexts are solved in the order of their *names*,
+//! after all other units, and the calls of a function ask in textual order. Facts depend only on
+//! names, on the texts of functions, and on the resolution of symbols, not on the positions of
+//! functions in the file. (The code iterates over hash tables only if the order does not affect the
+//! result.)
 //!
-//! Results of calls that nest deeper than [`MAX_DEPTH`] are unknown, and such calls are
+//! The results of calls that nest deeper than [`MAX_DEPTH`] are unknown, and these calls are
 //! [undecided](super::Sparse::undecided).
 //!
 //! # From an edit (`edit.rs`)
 //!
-//! In a function that nothing calls, values have the facts of its one context, so an edit is
-//! followed op by op until it reaches a call whose operands change. From there on, components of
-//! the call graph are evaluated again.
+//! In a function with one assumed context and no calls to it, values have the facts of that
+//! context. There an edit is propagated op by op until the operands of a call change. From there
+//! on, whole components of the call graph are evaluated again.
 //!
 //! # Invariants
 //!
-//! Between two updates there is no `edit`, no `replay`, no `asker` and no recursion, and no unit is
-//! pending. `index`, `graph` and `modules` describe the program of the last update (`graph` until
-//! the index changes). After each update, contexts, results and facts equal those from scratch.
+//! Between two updates `edit`, `replay` and `asker` are `None`, and `recursions` and `pending` are
+//! empty. `index`, `graph` and `modules` describe the program of the last update (`graph` until the
+//! index changes). After each update, contexts, results and facts equal those from scratch.
 
 mod answer;
 mod body;
@@ -77,24 +80,24 @@ use replay::Replay;
 use transcript::Transcript;
 use units::ModuleLayout;
 
-/// The contexts of functions, which of them ask for which, and the call graph.
+/// The contexts of functions, the asks between them, and the call graph.
 #[derive(Debug)]
 pub(super) struct FollowedCalls<F> {
     policy: Calls,
     /// Calls and callees, by name.
     index: CallIndex,
     graph: CallGraph,
-    /// Layouts of the ops outside of functions that have regions.
+    /// Layouts of the ops with regions outside of functions.
     modules: FxHashMap<Op, ModuleLayout>,
     contexts: Contexts<F>,
     /// Transcripts by the first function of each component.
     transcripts: FxHashMap<Op, Box<Transcript<F>>>,
     ordered: OrderedFunctions,
-    /// Private functions that no live call reaches, and that are solved by themselves.
+    /// Private functions without live calls that are solved separately.
     uncalled: FxHashSet<Op>,
     /// Functions of recursions whose budget of visits is spent.
     spent: FxHashSet<Op>,
-    /// True if calls nested too deep to be followed.
+    /// True if calls nested too deeply to be followed.
     is_cut: bool,
     /// The context that is being evaluated.
     asker: Option<ContextKey>,
@@ -104,9 +107,9 @@ pub(super) struct FollowedCalls<F> {
     traversed: FxHashSet<Op>,
     /// Number of regions and calls around the op that is being visited.
     pub(super) depth: usize,
-    /// Units in the queue that are to be solved with all that depends on them.
+    /// Units in the queue that will be solved as a whole, with all units that depend on them.
     pending: FxHashSet<Op>,
-    /// The edit that is being followed through calls.
+    /// The edit that is being propagated through calls.
     edit: Option<CallEdit<F>>,
     replay: Option<Replay<F>>,
 }
@@ -149,7 +152,7 @@ impl<F> FollowedCalls<F> {
         self.policy != Calls::Opaque
     }
 
-    /// Number of vectors of a function that are kept apart.
+    /// Number of separate contexts of a function.
     fn n_apart(&self) -> usize {
         match self.policy {
             Calls::Followed { apart, .. } => apart,
@@ -157,12 +160,12 @@ impl<F> FollowedCalls<F> {
         }
     }
 
-    /// Returns true if functions that nothing calls are solved by themselves.
+    /// Returns true if uncalled functions are solved separately.
     fn shows_uncalled(&self) -> bool {
         matches!(self.policy, Calls::Followed { shows_uncalled: true, .. })
     }
 
-    /// Returns true if a function has an assumed context: calls that are not followed may reach it.
+    /// Returns true if a function has an assumed context because unknown calls may reach it.
     fn is_open(&self, ir: &Ir, function: Op) -> bool {
         is_exposed(ir, function) || self.n_apart() == 0 && !flow::calls_of(ir, function).1
     }
@@ -179,20 +182,21 @@ impl<F> FollowedCalls<F> {
             && !self.uncalled.contains(&index::unit_of(ir, call))
     }
 
-    /// Returns true if the body of a function may run: it has a context, or needs none.
+    /// Returns true if the body of a function may run: it has a context, or calls are not followed
+    /// into it.
     pub(super) fn is_entered(&self, ir: &Ir, function: Op) -> bool {
         !self.is_on() || !is_callable(ir, function) || self.contexts.has(function)
     }
 
-    /// Returns true if the facts of a unit with callers are those of one context that is evaluated
-    /// once. (A context of a recursion is evaluated several times, and the observer sees each
-    /// time.)
+    /// Returns true if the facts of a unit are those of one assumed context that is evaluated once.
+    /// (A context of a recursion is evaluated several times, and each evaluation is visible to the
+    /// observer.)
     fn has_one_context(&self, unit: Op) -> bool {
         matches!(self.contexts.of(unit), [it] if it.is_assumed && it.askers.is_empty())
             && !self.graph.is_recursive(unit)
     }
 
-    /// Forgets all about a function that is solved anew or is gone, or a unit that is none.
+    /// Removes all records of a unit that is solved again or was removed.
     fn forget(&mut self, unit: Op) {
         self.contexts.remove_all(unit);
         self.forget_transcript(unit);
@@ -204,8 +208,8 @@ impl<F> FollowedCalls<F> {
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Returns the contexts of a function, the assumed one first, then in the order of their first
-    /// calls in the text. A function that calls no longer find has none, though some may be kept.
+    /// Returns the contexts of a function: the assumed one first, then the others in the order of
+    /// their first calls in the text. A function that is not callable any more has none.
     pub fn contexts(&self, ir: &Ir, function: Op) -> Vec<&Context<A::Fact>> {
         if !is_callable(ir, function) {
             return Vec::new();
@@ -220,7 +224,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         out
     }
 
-    /// Solves all functions, after all else.
+    /// Solves all functions, after all other ops.
     pub(super) fn solve_functions(&mut self, ir: &Input<'_, A::Base>) {
         if self.calls.is_on() {
             let functions = flow::functions(ir);

@@ -1,5 +1,5 @@
-//! Cycles: loops (`loops.rs`, iterated as `iteration.rs` says) and blocks with branches that go
-//! backward (`blocks.rs`).
+//! Cycles: loops (`loops.rs`, with the rounds in `iteration.rs`) and blocks with backward branches
+//! (`blocks.rs`).
 
 mod blocks;
 mod iteration;
@@ -12,16 +12,16 @@ use smallvec::SmallVec;
 
 use super::Round;
 
-/// Rounds of a cycle before changing facts are widened.
+/// Number of rounds of a cycle before changing facts are widened.
 pub(super) const EXACT_ROUNDS: u64 = 2;
 
-/// A pass over blocks of a region with branches that go backward.
+/// A pass over blocks of a region with backward branches.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockPass {
     pub(super) region: Region,
-    /// Tick at which it started.
+    /// Tick at the start of the pass.
     pub(super) start: u32,
-    /// Number of the pass, from 1; 0 over a block that is in no cycle.
+    /// Number of the pass, from 1; 0 for a block outside of all cycles.
     pub(super) number: u64,
 }
 
@@ -33,11 +33,11 @@ pub(super) struct CycleState<F> {
     pub(super) passes: SmallVec<[BlockPass; 2]>,
     /// Cycles of blocks, outermost first.
     pub(super) block_cycles: Vec<BlockCycle<F>>,
-    /// Visits that the outermost cycle may still take.
+    /// Number of visits that are left to the outermost cycle.
     pub(super) fuel: u64,
     /// Visits before this tick were not part of the iteration of the outermost cycle; 0 outside.
     pub(super) start: u32,
-    /// True if carried facts are taken to be unknown, because the fuel ran out.
+    /// True if carried facts are unknown because the fuel ran out.
     pub(super) is_degraded: bool,
 }
 

@@ -6,9 +6,9 @@ use noisy_syntax::{Interner, Ir, Type, Value};
 
 use crate::flow::Interval;
 
-/// The analyses that another analysis reads, solved before it. They answer from their facts alone.
+/// The analyses that are solved before another analysis, which reads their facts.
 pub trait Base {
-    /// Facts about a value.
+    /// The facts of all these analyses about a value.
     type Facts<'a>
     where
         Self: 'a;
@@ -16,12 +16,11 @@ pub trait Base {
     /// Returns the facts about a value of a type.
     fn known(&self, interner: &Interner, ty: Type, value: Value) -> Self::Facts<'_>;
 
-    /// Returns the range of an integer of a type: it decides where control goes and how often loops
-    /// run.
+    /// Returns the range of an integer of a type, which determines taken branches and trip counts.
     fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval;
 }
 
-/// The base of an analysis that reads no other.
+/// The base of an analysis that reads no other analysis.
 impl Base for () {
     type Facts<'a> = ();
 
@@ -32,7 +31,7 @@ impl Base for () {
     }
 }
 
-/// The input of an analysis. It reads as the [`Ir`].
+/// The input of an analysis. It dereferences to the [`Ir`].
 #[derive(Debug)]
 pub struct Input<'a, B> {
     /// The program.

@@ -1,5 +1,5 @@
-//! Interfaces for code that watches the solver at work, because the final facts do not show the
-//! iterations of a cycle. An [`Observer`] notes findings and is kept up to date by every edit; a
+//! Interfaces for code that observes the solver, because the final facts do not contain the
+//! iterations of a cycle. An [`Observer`] collects findings and stays up to date after each edit. A
 //! [`VisitRecorder`] records all visits of one solution from scratch.
 
 use std::any::Any;
@@ -12,7 +12,7 @@ use super::SparseForward;
 /// An iteration of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// The loop, or the op that holds the region with the cycle.
+    /// The loop, or the op around the region with the cycle.
     pub op: Op,
     /// Number of the iteration, from 1.
     pub number: u64,
@@ -23,51 +23,52 @@ pub struct Round {
 pub struct LoopTrace<'a, F> {
     /// Carried facts at the start of each iteration, the first few of them.
     pub starts: &'a [Vec<F>],
-    /// True if saturated facts went on to change when the iteration was ended.
+    /// True if saturated facts were still changing when the iteration ended.
     pub is_unbounded: bool,
     /// The greatest trip count, if it is known and the iterations were replayed.
     pub most: Option<u64>,
 }
 
-/// An argument of a block whose saturated facts went on to change when the passes over its cycle
-/// were ended.
+/// A block argument with saturated facts that were still changing when the passes over its cycle
+/// ended.
 #[derive(Debug)]
 pub struct GrowthTrace<F> {
     /// The label of the block.
     pub label: Op,
     /// Index of the argument.
     pub index: usize,
-    /// The operand for this argument of the first branch in the text that goes back to the block.
+    /// The first backward branch to the block in the text, and the index of its operand for this
+    /// argument.
     pub carrier: Option<(Op, usize)>,
     /// Index of the block in the order of the cycle.
     pub start: u32,
     /// Index of the last block with a branch back to it.
     pub end: u32,
-    /// The passes in which its fact changed, from 1, each with the new fact.
+    /// The passes in which the fact of the argument changed, from 1, each with the new fact.
     pub moves: Vec<(u64, F)>,
 }
 
 /// The part of an op that is visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VisitPart {
-    /// An op without regions, or one whose regions are not understood.
+    /// An op without regions, or with regions that the solver does not understand.
     Op,
-    /// A label: the facts that branches bring to the arguments of its block.
+    /// A label: the facts that branches pass to the arguments of its block.
     Block,
-    /// The facts that an op gives to its region of this number.
+    /// The facts that an op passes to its region with this number.
     Region(usize),
-    /// The facts that the regions of an op give to its results.
+    /// The facts that the regions of an op yield to its results.
     Results,
 }
 
-/// A visit, with the facts of all values and the liveness of all blocks, by their numbers.
+/// A visit, with the facts of all values and the liveness of all blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Visit<'a, F> {
     /// The op, or label.
     pub op: Op,
     /// The part of the op.
     pub part: VisitPart,
-    /// True if its block is live.
+    /// True if the block of the op is live.
     pub is_live: bool,
     /// Facts by value.
     pub facts: &'a [F],
@@ -78,27 +79,27 @@ pub struct Visit<'a, F> {
 }
 
 /// Records each visit of one solution from scratch: see
-/// [`Sparse::recorded_by`](super::Sparse::recorded_by). It is called through a pointer, so that the
-/// solver is compiled once for an analysis, with or without a recorder.
+/// [`Sparse::recorded_by`](super::Sparse::recorded_by). The solver calls it through a trait object,
+/// so that it is compiled once per analysis, with or without a recorder.
 pub trait VisitRecorder<F>: Any + Debug + Send + Sync {
     /// A visit begins.
     fn visits(&mut self, ir: &Ir, visit: Visit<'_, F>);
 
-    /// A visit has ended; `reads` are the facts of the operands of the op at that moment.
+    /// A visit has ended. `reads` are the facts of the operands of the op at this moment.
     fn visited(&mut self, ir: &Ir, visit: Visit<'_, F>, reads: &[F]);
 
     /// The solution is complete, with these facts by value and liveness by block.
     fn solved(&mut self, _facts: &[F], _live: &[bool]) {}
 
-    /// The next visits are about a function in one of its contexts, or in all of them.
+    /// The next visits are in one context of a function, or in all of them if `None`.
     fn enter(&mut self, _context: Option<u32>) {}
 
-    /// The visits that `enter` announced last are done.
+    /// The visits of the last `enter` are finished.
     fn leave(&mut self) {}
 }
 
-/// Notes findings while the solver works, and forgets them when the solver calls `forget`. `rounds`
-/// are the iterations of the cycles around, outermost first.
+/// Collects findings while the solver runs, and removes them when the solver calls `forget`.
+/// `rounds` are the iterations of the enclosing cycles, outermost first.
 pub trait Observer<A: SparseForward>: Debug {
     /// The analysis computed a fact of a result.
     fn computed(
@@ -121,8 +122,8 @@ pub trait Observer<A: SparseForward>: Debug {
     ) {
     }
 
-    /// A cycle of blocks was passed over until only these arguments of its heads changed, in
-    /// textual order. `place` returns the index of the block of an op in the order of the cycle.
+    /// A cycle of blocks was iterated until only these arguments of its heads changed, in textual
+    /// order. `place` returns the index of the block of an op in the order of the cycle.
     fn cycled(
         &mut self,
         _analysis: &A,
@@ -134,24 +135,24 @@ pub trait Observer<A: SparseForward>: Debug {
     ) {
     }
 
-    /// The next calls are about a function in one of its contexts, evaluated for the `turn`-th time
-    /// from 1; or about all of its contexts.
+    /// The next calls are in one context of a function, which is evaluated for the `turn`-th time,
+    /// from 1; or in all contexts of the function if `None`.
     fn enter(&mut self, _context: Option<u32>, _turn: u64) {}
 
-    /// The calls that `enter` announced last are done.
+    /// The calls of the last `enter` are finished.
     fn leave(&mut self) {}
 
-    /// An op or label is visited anew, was removed, or is dead: notes about it are to be forgotten.
+    /// An op or label is visited again, was removed, or is dead: findings about it must be removed.
     fn forget(&mut self, _op: Op) {}
 
-    /// All notes are to be forgotten.
+    /// All findings must be removed.
     fn clear(&mut self) {}
 }
 
-/// Notes nothing.
+/// An observer without findings.
 impl<A: SparseForward> Observer<A> for () {}
 
-/// A fact that was computed, with the facts of the operands.
+/// A computed fact of a result, with the facts of the operands.
 #[derive(Clone, Copy, Debug)]
 pub struct Computed<'a, F> {
     /// The op.

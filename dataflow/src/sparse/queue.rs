@@ -1,4 +1,4 @@
-//! Ops that an edit affects, in the order in which they are visited.
+//! Ops that an edit affects, in the order of their visits.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,8 +6,8 @@ use std::collections::BinaryHeap;
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::FxHashSet;
 
-/// Position of a task in program order: place in the text; at one place ends come before starts,
-/// and inner ends before outer ones.
+/// Position of a visit in program order: the offset in the text; at equal offsets, ends precede
+/// starts, and inner ends precede outer ones.
 type Position = (usize, bool, Reverse<usize>);
 
 /// Ops and ends of ops to visit, in program order, and values whose users are not queued yet.
@@ -42,7 +42,7 @@ impl Queue {
         }
     }
 
-    /// Takes out the first op, with true for its start or false for its end.
+    /// Removes and returns the first op, with true for its start or false for its end.
     pub(super) fn pop(&mut self) -> Option<(Op, bool)> {
         let Reverse(((_, is_start, _), op)) = self.heap.pop()?;
         self.queued.remove(&(op, is_start));

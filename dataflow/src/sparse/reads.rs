@@ -1,25 +1,25 @@
-//! Reads of an analysis besides the facts of operands: ops are visited again when what they read
-//! changes.
+//! Reads of an analysis besides the facts of operands. An op is visited again when something that
+//! it read changes.
 //!
 //! *Law.* An analysis sees the program and its base only through an [`AnalysisContext`], for one op
-//! at a time. Each read is recorded for that op, or needs no record because its change leads to a
-//! visit anyway:
+//! at a time. Each read is recorded for that op, or needs no record because a change causes a visit
+//! anyway:
 //!
-//! 1. The op itself, facts and types of its operands: no record. An op that changed is visited, and
+//! 1. The op itself, and facts and types of its operands: no record. A changed op is visited, and
 //!    so are the users of values with new facts or types.
-//! 2. The op that defines an operand: one bit. The users of the values that an op defines are found
-//!    from it.
-//! 3. Another op (the definition of an operand of that one, a callee, a global): an edge to the op
-//!    that is read.
-//! 4. The meaning of a name: edges to the name and to the op that was found.
-//! 5. Facts of the base about a value: an edge to the value, but none if the op itself defines it:
-//!    the ops that define moved values are visited.
+//! 2. The op that defines an operand: one bit per reader. The readers are found among the users of
+//!    the values that the changed op defines.
+//! 3. Any other op (such as a definition two steps away, a callee, or a global): an edge to that
+//!    op.
+//! 4. The resolution of a symbol name: edges to the name and to the resolved op.
+//! 5. Facts of the base about a value: an edge to the value; none if the op itself defines the
+//!    value, because the ops that define values with changed facts are visited.
 //!
-//! *Cost.* Reads of the first kind cost a comparison, those of the second kind one for each
-//! operand; of an op with more than [`MOST_OPERANDS`] operands they are as those of the third. Any
-//! other is an edge in two lists, of the reader and of what is read; a new one costs a search of
-//! the shorter list and a look-up in a hash table. The reads of an op are forgotten when it is
-//! edited or removed, each edge in constant time.
+//! *Cost.* A read of the first kind costs one comparison, a read of the second kind one comparison
+//! per operand. For an op with more than [`MOST_OPERANDS`] operands, reads of the second kind are
+//! recorded like those of the third. Each edge is in two lists: the reads of the reader, and the
+//! readers of the subject. A new edge costs a search of the shorter list and a look-up in a hash
+//! table. The reads of an op are removed when it is edited or removed, each edge in constant time.
 
 use std::cell::{Cell, RefCell};
 
@@ -33,48 +33,48 @@ use super::Base;
 use crate::flow;
 use crate::view::{Types, View};
 
-/// Something that an op read.
+/// The subject of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Read {
     Op(Op),
-    /// The meaning of a name.
+    /// The resolution of a symbol name.
     Name(Name),
     /// The facts of the base about a value.
     Base(Value),
 }
 
-/// The most operands of an op for which one bit records that their definitions were read.
+/// Largest number of operands for which one bit records that their definitions were read.
 const MOST_OPERANDS: usize = 4;
 
-/// Number of reads of an op that are searched before the readers of what is read are searched.
+/// Number of reads of an op that are searched before the readers of the subject are searched too.
 const SEARCHED: usize = 8;
 
-/// The index of no edge.
+/// Index that means "no edge".
 const NONE: u32 = u32::MAX;
 
-/// A read of an op.
+/// A read by an op, in two linked lists.
 #[derive(Debug)]
 struct Edge {
     read: Read,
     reader: Op,
-    /// The next read of the same op; of a free edge, the next free one.
+    /// The next read by the same op; for a free edge, the next free edge.
     next_of_reader: u32,
-    /// The next and the previous reader of what is read.
+    /// The edges of the next and the previous reader of the same subject.
     next: u32,
     previous: u32,
 }
 
-/// The readers of everything that was read.
+/// All recorded reads, by reader and by subject.
 #[derive(Debug)]
 pub(super) struct Subscriptions {
     edges: Vec<Edge>,
     /// First free edge.
     free: u32,
-    /// By op: its first read.
+    /// By op: the edge of its first read.
     reads: Vec<u32>,
     /// By op: true if it read the definitions of its operands.
     reads_definers: Vec<bool>,
-    /// First reader of everything that is read.
+    /// The edge of the first reader, by subject.
     readers: FxHashMap<Read, u32>,
     /// True if ops read facts of the base about their own values.
     pub(super) reads_own: bool,
@@ -94,7 +94,7 @@ impl Default for Subscriptions {
 }
 
 impl Subscriptions {
-    /// Notes that an op read the definitions of its operands.
+    /// Records that an op read the definitions of its operands.
     fn insert_definers(&mut self, op: Op) {
         if self.reads_definers.len() <= op.index() {
             reserve_with_slack(&mut self.reads_definers, op.index() + 1);
@@ -108,7 +108,7 @@ impl Subscriptions {
         self.reads_definers.get(op.index()).copied().unwrap_or(false)
     }
 
-    /// Notes a read of an op.
+    /// Records a read by an op.
     fn insert(&mut self, op: Op, read: Read) {
         if self.reads.len() <= op.index() {
             reserve_with_slack(&mut self.reads, op.index() + 1);
@@ -121,7 +121,8 @@ impl Subscriptions {
         if own.by_ref().take(SEARCHED).any(|it| it == read) {
             return;
         }
-        // An edge is in both lists, of which one may be much longer.
+        // The edge would be in both lists, and one of them may be much longer: both are searched in
+        // parallel.
         if own.peek().is_some() && own.zip(self.readers(read)).any(|it| it.0 == read || it.1 == op)
         {
             return;
@@ -142,7 +143,7 @@ impl Subscriptions {
         self.reads[op.index()] = slot;
     }
 
-    /// Forgets the reads of an op.
+    /// Removes the reads of an op.
     pub(super) fn forget(&mut self, op: Op) {
         if let Some(it) = self.reads_definers.get_mut(op.index()) {
             *it = false;
@@ -168,7 +169,7 @@ impl Subscriptions {
         }
     }
 
-    /// Returns the readers of something, in no particular order.
+    /// Returns the readers of a subject, in no particular order.
     pub(super) fn readers(&self, read: Read) -> impl Iterator<Item = Op> + '_ {
         let edge = |at: u32| self.edges.get(at as usize);
         let first = self.readers.get(&read).and_then(|&it| edge(it));
@@ -184,8 +185,8 @@ impl Subscriptions {
     }
 }
 
-/// The view of an analysis on the program and on its base, for one op: see the law above. It reads
-/// like an [`Ir`], through [`View`].
+/// The view of an analysis on the program and on its base, for one op. It records the reads of that
+/// op. The program is read through [`View`].
 #[derive(Debug)]
 pub struct AnalysisContext<'a, B> {
     ir: &'a Ir,
@@ -196,18 +197,19 @@ pub struct AnalysisContext<'a, B> {
 }
 
 impl<B: Base> super::Input<'_, B> {
-    /// Asks an analysis without a solver that would remember the reads.
+    /// Calls `question` with a context that records no reads, for uses of an analysis outside of
+    /// the solver.
     pub fn ask<T>(&self, question: impl FnOnce(&AnalysisContext<'_, B>) -> T) -> T {
         let log = ReadLog::default();
         question(&AnalysisContext::new(self.ir, self.base, Op::from_index(0), &log))
     }
 }
 
-/// Reads since a question was asked.
+/// Reads during one call of the analysis.
 #[derive(Debug, Default)]
 pub(super) struct ReadLog {
     reads: RefCell<SmallVec<[Read; 4]>>,
-    /// The op that was read last, unless it is the reader.
+    /// The last op that was read, except the reader.
     last: Cell<Option<Op>>,
     /// True if definitions of operands were read.
     reads_definers: Cell<bool>,
@@ -231,7 +233,7 @@ impl ReadLog {
 }
 
 impl<'a, B: Base> AnalysisContext<'a, B> {
-    /// For questions about an op and the values that it defines or that its regions start with.
+    /// Creates a context for an op, the values that it defines and the arguments of its regions.
     #[inline]
     pub(super) fn new(ir: &'a Ir, base: &'a B, op: Op, log: &'a ReadLog) -> Self {
         Self { ir, base, op, log }
@@ -249,8 +251,8 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
         self.base.known(&self.ir.interner, self.ir.value(value).ty, value)
     }
 
-    /// For an argument of the first block of a region: returns the op that holds the region, and
-    /// the index of the argument.
+    /// Returns the op around the region and the index of the argument, if a value is an argument of
+    /// the entry block of a region.
     #[inline]
     pub fn entry_argument(&self, value: Value) -> Option<(Op, usize)> {
         let Def::Argument(block, index) = self.def(value) else { return None };
@@ -349,7 +351,7 @@ impl<B: Base> View for AnalysisContext<'_, B> {
     #[inline]
     fn operand_ty(&self, op: Op, index: usize) -> Option<Type> {
         let value = self.op(op).operands.get(index)?.value?;
-        // Users of a value that gets another type are visited.
+        // If a value gets another type, its users are visited anyway.
         Some(if op == self.op { self.ir.value(value).ty } else { self.ty(value) })
     }
 
@@ -374,7 +376,7 @@ mod tests {
     fn behaves_as_a_set_of_pairs() {
         let (mut lists, mut set) = (Subscriptions::default(), BTreeSet::new());
         let mut random = Random::new(17);
-        // More reads of an op, and more readers, than are searched at first.
+        // The numbers of reads and readers exceed `SEARCHED`.
         for _ in 0..4000 {
             let op = Op::from_index(random.below(12));
             if random.below(16) == 0 {
@@ -396,7 +398,7 @@ mod tests {
                 }
             }
             assert_eq!(lists.n_edges(), set.len());
-            // Forgotten edges are used again.
+            // Slots of removed edges are used again.
             assert!(lists.edges.len() <= 12 * 20);
         }
     }

@@ -1,12 +1,12 @@
-//! Visits in program order: the solution from scratch.
+//! The solution from scratch: visits in program order.
 //!
-//! Loops are iterated where they occur (`cycles/loops.rs`). Regions with backward branches have an
-//! order of their own (`cycles/blocks.rs`).
+//! Loops are iterated where they occur (`cycles/loops.rs`). The blocks of regions with backward
+//! branches are visited in another order (`cycles/blocks.rs`).
 //!
-//! *Cost.* The outermost cycle has fuel for a number of visits linear in its size, each counted
-//! with its operands. If it runs out, the cycle is passed over once more with unknown carried
-//! facts, and it is [undecided](Sparse::undecided): the solver does not hang, and no error is
-//! reported about values that the cycle carries.
+//! *Cost.* The outermost cycle has fuel for a number of visits that is linear in its size; the cost
+//! of a visit includes the operands. If the fuel runs out, the cycle is visited once more with
+//! unknown carried facts, and it is [undecided](Sparse::undecided). So the solver always
+//! terminates, and no error is reported about values that the cycle carries.
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -16,7 +16,8 @@ use crate::flow::{self, Flow};
 use crate::lattice::{Changed, Lattice};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Visits all items of a region whose entry is set, in order; in passes if it has a cycle.
+    /// Visits all items of a region in order, in several passes if the region has a cycle. The
+    /// facts of its entry block are already set.
     pub(super) fn run_region(&mut self, ir: &Input<'_, A::Base>, region: Region, live: bool) {
         self.calls.depth += 1;
         self.run_items(ir, region, live);
@@ -41,8 +42,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Begins a pass over items that may have been visited before, so that a use before its
-    /// definition does not take it for visited.
+    /// Begins a pass over items and marks them as not visited, so that a use that precedes its
+    /// definition does not see facts of an earlier pass.
     pub(super) fn begin(&mut self, items: impl Iterator<Item = Op>) {
         self.clock += 1;
         for op in items {
@@ -50,7 +51,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Visits whole blocks of a region. `live` is true if its entry is live.
+    /// Visits the items of whole blocks of a region. `live` is true if the first of these blocks is
+    /// live.
     pub(super) fn pass(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -110,9 +112,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             Flow::Parallel { first } if self.is_loop(ir, op) => {
                 self.run_parallel(ir, op, first, live);
             }
-            // The region of a reduction runs when all runs are done.
+            // `run_parallel` runs the regions of the reduction, after the runs of the body.
             Flow::Reduce if live && ir.parent_op(op).is_some_and(|it| self.is_loop(ir, it)) => {}
-            // The bodies of functions run after all else.
+            // The bodies of functions are visited after all other ops.
             Flow::Function if self.calls.is_followed_function(ir, op) => {}
             _ => {
                 for index in 0..data.regions.len() {
@@ -124,14 +126,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.join_yields(ir, op, live);
             }
         }
-        // A stamp is set when an op is done, so that uses inside of it see none of its results.
+        // The stamp is set when the op is finished, so that uses inside the op do not see its
+        // results.
         self.stamp[op.index()] = self.clock;
         Changed::when(
             data.results.iter().zip(&before).any(|(it, before)| self.facts[it.index()] != *before),
         )
     }
 
-    /// Gives the outermost cycle its fuel. Returns true if `op` is the outermost cycle.
+    /// Sets the fuel if `op` is the outermost cycle. Returns true in this case.
     pub(super) fn refuel(&mut self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         if self.cycle.is_inside() || self.cycle.is_degraded {
             return false;
@@ -144,8 +147,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         true
     }
 
-    /// Ends the outermost cycle. If its fuel ran out, it is passed over once more with unknown
-    /// carried facts: those of any number of rounds are below.
+    /// Ends the outermost cycle. If its fuel ran out, it is visited once more with unknown carried
+    /// facts, which are above the facts of any number of rounds.
     pub(super) fn give_up_if_spent(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if self.cycle.fuel == 0 && !self.cycle.is_degraded {
             self.degrade(ir, op, |it| {
@@ -164,7 +167,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.cycle.is_degraded = false;
     }
 
-    /// Sets all facts in a function back to bottom and forgets all notes about it, in all of its
+    /// Resets all facts in a function to bottom and removes the findings about it, in all of its
     /// contexts.
     pub(super) fn reset_function(&mut self, ir: &Input<'_, A::Base>, function: Op) {
         self.enter_context(None, 1);
@@ -172,7 +175,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.leave_context();
     }
 
-    /// Sets the results of an op and all facts inside back to bottom.
+    /// Resets the results of an op and all facts inside the op to bottom.
     pub(super) fn reset_within(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         self.observer.forget(op);
         self.undecided.remove(&op);
@@ -196,7 +199,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let is_label = ir.op(inner).kind == OpKind::Label;
             if is_label {
                 if n == 0 {
-                    // The entry belongs to the op around.
+                    // The enclosing op owns the facts of the entry block.
                     self.observer.forget(inner);
                     continue;
                 }
@@ -206,7 +209,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Sets the results of an op. A result without a fact is unknown.
+    /// Sets the facts of the results of an op. Results beyond the end of `facts` are unknown.
     pub(super) fn set_results(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -226,13 +229,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 }
 
-/// Fuel that a visit of an op takes: a round of a loop that carries a thousand values is more than
-/// one step.
+/// Fuel for a visit of an op. Operands count, because a round of a loop that carries a thousand
+/// values is expensive.
 fn cost(ir: &Ir, op: Op) -> u64 {
     1 + ir.op(op).operands.len() as u64 / 4
 }
 
-/// Returns true if a branch in a region goes to a label before it.
+/// Returns true if a branch in a region targets a preceding label.
 fn has_backward_branch(ir: &Ir, region: Region) -> bool {
     let goes_back = |label: Op, op: Op| ir.op(op).parent == region && !ir.is_before(op, label);
     ir.labels(region).any(|label| {
@@ -241,8 +244,8 @@ fn has_backward_branch(ir: &Ir, region: Region) -> bool {
     })
 }
 
-/// Appends all values defined inside an op: arguments of its regions, and results and arguments of
-/// the ops in them.
+/// Appends all values defined inside an op: arguments of its regions, and results and region
+/// arguments of the nested ops.
 pub fn values_within(ir: &Ir, op: Op, out: &mut Vec<Value>) {
     for &(_, region) in &ir.op(op).regions {
         values_in(ir, region, out);

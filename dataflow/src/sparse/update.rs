@@ -1,5 +1,5 @@
-//! From an edit outward: the queue, and the ops that an op that was added, changed or removed puts
-//! into it.
+//! The incremental solution after an edit: the work loop, and the ops that are queued for each
+//! added, changed or removed op.
 
 use noisy_syntax::{Block, Def, Delta, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -9,8 +9,8 @@ use super::{Domain, Input, Moved, Observer, Sparse, SparseForward, values_within
 use crate::flow::{self, Flow};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Takes in an edit, and the values with new facts in the base. Afterwards the facts equal
-    /// those from scratch.
+    /// Updates the facts after an edit. `below` are the values with new facts in the base.
+    /// Afterwards the facts equal those from scratch.
     pub fn update(&mut self, ir: &Input<'_, A::Base>, delta: &Delta, below: &Moved) {
         let Moved::These(below) = below else { return self.solve(ir) };
         self.n_visits = 0;
@@ -46,14 +46,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         for &value in below {
             self.queue_moved_below(ir, value);
         }
-        // Beyond this a pass over everything is cheaper than a queue.
+        // Beyond this number, a pass over the whole program is cheaper than the queue.
         let mut many = 1000 + ir.bounds().0 / 16;
         loop {
             let Some((op, is_start)) = self.queue.pop() else {
                 if !self.calls.has_unused() {
                     break;
                 }
-                // Functions that are gone had asked for contexts.
+                // Removed functions had asked for contexts that are unused now.
                 many += self.update_units(ir);
                 self.queue_users(ir);
                 continue;
@@ -66,10 +66,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
             if self.calls.is_pending(op) && is_start {
                 if !ir.extra(op).successors.is_empty() {
-                    // A branch beside functions is so rare that it is not followed.
+                    // A branch next to functions is so rare that it is not handled incrementally.
                     return self.solve(ir);
                 }
-                // A pass over everything would visit connected units, too.
+                // A pass over the whole program would visit connected units too.
                 many += self.update_units(ir);
             } else if self.needs_whole_unit(ir, op, is_start) {
                 self.queue_unit(ir, op);
@@ -80,7 +80,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 let holds_functions =
                     matches!(ir.op(op).kind, OpKind::Chunk | OpKind::BuiltinModule);
                 if self.calls.is_on() && holds_functions {
-                    // Functions run after all else.
+                    // Functions are visited after all other ops.
                     return self.solve(ir);
                 }
                 self.redo_cycle(ir, op);
@@ -91,13 +91,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Visits the definitions of some values again, because [`SparseForward::refine`] changed.
+    /// Visits the definitions of some values again, because the answers of
+    /// [`SparseForward::refine`] changed.
     pub fn reconsider(&mut self, ir: &Input<'_, A::Base>, values: &[Value]) {
         self.subscriptions.reads_own = true;
         self.update(ir, &Delta::default(), &Moved::These(values.to_vec()));
     }
 
-    /// Queues the ops that depend on the former self of an op that was removed or changed.
+    /// Queues the ops that depend on the former state of a removed or changed op.
     fn queue_former(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         self.queue_readers(ir, Read::Op(op));
         self.queue_users_of_definer(ir, op);
@@ -107,9 +108,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.queue_label_of(ir, block);
             }
         }
-        // The ops after a label that is gone belong to the block before it now. If a label is still
-        // that of its block, the block has the same ops but for those that are added or removed
-        // themselves.
+        // The ops after a removed label are part of the preceding block now. If a label still
+        // starts the same block, the other ops of the block are the same, except for ops that the
+        // delta contains anyway.
         let label = |it: Op| (ir.op(it).parent, ir.label_block(it));
         let is_label = ir.is_alive(op) && ir.op(op).kind == OpKind::Label;
         if is_label && self.branches.labels.get(&op) == Some(&label(op)) {
@@ -123,8 +124,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues the users of the values that an op defines which read this definition. Users of an op
-    /// that is gone have changed themselves.
+    /// Queues the users of the values of an op that have read its definition. Users of a removed op
+    /// are in the delta anyway.
     fn queue_users_of_definer(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if !ir.is_alive(op) {
             return;
@@ -142,7 +143,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues the readers of something.
+    /// Queues the readers of a subject.
     fn queue_readers(&mut self, ir: &Input<'_, A::Base>, read: Read) {
         let readers: SmallVec<[Op; 4]> = self.subscriptions.readers(read).collect();
         for op in readers.into_iter().filter(|&it| ir.is_alive(it)) {
@@ -156,7 +157,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             && let Some(site) = ir.definition_site(value)
         {
             self.queue_alive(ir, site);
-            // Results of regions are joined at their yields: the op as a whole.
+            // The results of an op with regions are joined from its yields, so the whole op is
+            // queued.
             if let Def::Argument(block, _) = ir.value(value).def
                 && let Some(holder) = ir.region(ir.block(block).region).parent
                 && ir.op(holder).kind != OpKind::Chunk
@@ -181,7 +183,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// An op in a region may decide about the op that holds it: queues that op, or its end.
+    /// Queues the op around `op`, or its end, if its facts may depend on `op`.
     fn queue_around(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         let Some(parent) = ir.region(ir.op(op).parent).parent else { return };
         if !ir.is_alive(parent) {
@@ -192,7 +194,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return self.queue_unit(ir, parent);
         }
         match ir.op(parent).kind {
-            // The op at the end of the region gives the results.
+            // The op at the end of the region defines the results.
             OpKind::ScfParallel | OpKind::ScfForall => return self.queue_op(ir, parent),
             OpKind::ScfReduce | OpKind::ScfForallInParallel => {
                 self.queue_op(ir, parent);
@@ -212,8 +214,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues the entry of a region and its former entry if they differ; a former entry is fed by
-    /// branches now.
+    /// Queues the entry of a region and its former entry if they differ. The former entry gets its
+    /// arguments from branches now.
     fn check_entry(&mut self, ir: &Input<'_, A::Base>, region: Region) {
         let first = ir.items(region).next().filter(|&it| ir.op(it).kind == OpKind::Label);
         let former = match first {
@@ -234,8 +236,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues an op; within a cycle, the outermost cycle around it; in a unit that is solved as a
-    /// whole, the unit.
+    /// Queues an op. If the op is within a cycle, queues the outermost cycle instead; if its unit
+    /// is solved as a whole, queues the unit.
     fn queue_op(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if self.calls.is_in_whole_unit(ir, op) {
             return self.queue_unit(ir, op);
@@ -273,7 +275,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                     && data.regions.iter().any(|(_, it)| self.branches.cyclic.contains(it))))
     }
 
-    /// Returns true if an op must be iterated: it carries facts from round to round.
+    /// Returns true if an op must be iterated because it carries facts from round to round.
     pub(super) fn is_loop(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         match Flow::of(ir, op) {
             Flow::For { .. } | Flow::Parallel { .. } => {
@@ -331,7 +333,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let block = ir.label_block(op);
             let was = self.is_block_live(block);
             if ir.prev(op).is_none() {
-                // The entry gets its facts from the op around.
+                // The entry block gets its facts from the enclosing op.
                 if let Some(parent) = ir.parent_op(op) {
                     self.queue_op(ir, parent);
                 }
@@ -360,7 +362,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.queue_end(ir, op);
         }
         if self.note_branch(ir, op) {
-            // A branch that goes backward makes a cycle of its region.
+            // A backward branch makes its region a cycle.
             self.branches.cyclic.insert(data.parent);
             self.queue_op(ir, op);
         }
@@ -385,7 +387,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Notes the targets of a branch. Returns true if it goes backward.
+    /// Records the targets of a branch. Returns true if it goes backward.
     fn note_branch(&mut self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         let successors = &ir.extra(op).successors;
         if successors.is_empty() {
@@ -397,7 +399,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         labels.any(|label| ir.is_before(label, op))
     }
 
-    /// Iterates an outermost cycle anew.
+    /// Iterates an outermost cycle again, from bottom.
     fn redo_cycle(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         let live = self.is_live(ir, op);
         let mut values: Vec<Value> = ir.op(op).results.to_vec();
@@ -416,7 +418,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.note_moved(&values, &before);
     }
 
-    /// Notes the values whose facts differ from those before.
+    /// Records the values whose facts differ from `before`.
     pub(super) fn note_moved(&mut self, values: &[Value], before: &[A::Fact]) {
         let Moved::These(moved) = &mut self.moved else { return };
         for (value, before) in values.iter().zip(before) {

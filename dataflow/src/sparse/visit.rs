@@ -1,4 +1,4 @@
-//! One visit: the facts that an op reads and gives, and the ways that control takes from it.
+//! One visit of an op: the facts that it reads and sets, and its control flow.
 
 use noisy_syntax::{Block, Def, Op, OpKind, Value};
 use smallvec::SmallVec;
@@ -13,7 +13,7 @@ use crate::flow::{self, Flow, Interval, Trips};
 use crate::lattice::{Changed, Lattice};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Sets the fact of a value that an op defines or that its regions start with.
+    /// Sets the fact of a value that an op defines, or of an argument of its regions.
     pub(super) fn set(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -42,12 +42,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         Changed::Yes
     }
 
-    /// Returns the fact of an operand; unknown if it has none or is not defined yet.
+    /// Returns the fact of an operand; unknown if the operand carries no fact or its definition
+    /// does not precede the op.
     pub(super) fn read(&self, ir: &Input<'_, A::Base>, op: Op, index: usize) -> A::Fact {
         self.read_at(ir, op, index, false)
     }
 
-    /// As [`Sparse::read`], for an op that was visited before and passes the value on now.
+    /// Like [`Sparse::read`], for a yield or branch that was visited before and passes the value
+    /// now.
     pub(super) fn read_passed(&self, ir: &Input<'_, A::Base>, op: Op, index: usize) -> A::Fact {
         self.read_at(ir, op, index, true)
     }
@@ -68,18 +70,18 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         fact.clone()
     }
 
-    /// Returns true if textual order lets a use see the definition of a value. If `passed`, the
-    /// value is read later than at its place in the text.
+    /// Returns true if the definition of a value precedes a use. If `passed`, the value is read
+    /// later than at the position of the use in the text.
     fn is_in_order(&self, ir: &Input<'_, A::Base>, value: Value, user: Op, passed: bool) -> bool {
         let (defining_op, region) = match ir.value(value).def {
             Def::Result(op, _) => (op, ir.op(op).parent),
             Def::Argument(block, _) => match ir.block(block).label {
                 Some(label) => (label, ir.op(label).parent),
-                // An argument in the header of the op around.
+                // An argument in the header of the enclosing op.
                 None => return true,
             },
         };
-        // Functions are isolated: they see no values beside them.
+        // Functions are isolated from above: they do not see values of the enclosing module.
         let holder = ir.region(region).parent.map(|it| ir.op(it).kind);
         if matches!(holder, Some(OpKind::Chunk | OpKind::BuiltinModule))
             && ir.op(user).parent != region
@@ -95,7 +97,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if let Some(&BlockPass { start, .. }) =
             self.cycle.passes.iter().find(|it| it.region == region)
         {
-            // A later definition is legal if its block dominates, and never in the same block.
+            // A definition later in the text is legal if its block dominates the use, but never in
+            // the same block.
             let in_other_block = || {
                 ancestor_in(ir, user, region)
                     .is_some_and(|it| ir.block_of(it) != ir.block_of(defining_op))
@@ -144,7 +147,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         changed
     }
 
-    /// Makes a visit, and calls the recorder before and after.
+    /// Runs `visit`, and calls the recorder before and after it.
     pub(super) fn recorded<T>(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -170,8 +173,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         out
     }
 
-    /// The next visits are about a function in one of its contexts, evaluated for the `turn`-th
-    /// time from 1; or about all of its contexts.
+    /// Announces that the next visits are in one context of a function, which is evaluated for the
+    /// `turn`-th time, from 1; or in all contexts of the function if `None`.
     pub(super) fn enter_context(&mut self, context: Option<u32>, turn: u64) {
         self.observer.enter(context, turn);
         if let Some(recorder) = &mut self.recorder {
@@ -179,7 +182,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// The visits that were announced last are done.
+    /// Announces the end of the visits of the last `enter_context`.
     pub(super) fn leave_context(&mut self) {
         self.observer.leave();
         if let Some(recorder) = &mut self.recorder {
@@ -187,7 +190,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Returns true if control may go from an op to its successor or region number `index`.
+    /// Returns true if control may go from an op to its successor or region number `index`,
+    /// according to the facts.
     pub(super) fn may_take(&self, ir: &Input<'_, A::Base>, op: Op, index: usize) -> bool {
         match flow::decider(ir, op) {
             Some(at) => flow::may_take(ir, op, index, self.interval(ir, op, at, true)),
@@ -210,7 +214,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         flow::trips(ir, op, &|at| self.interval(ir, op, at, false).bounds())
     }
 
-    /// Sets the liveness and the arguments of the entry of a region of an op (no loop).
+    /// Sets the liveness and the arguments of the entry of a region of an op that is not a loop.
     pub(super) fn open(&mut self, ir: &Input<'_, A::Base>, op: Op, index: usize, live: bool) {
         self.recorded(ir, op, VisitPart::Region(index), live, |it| {
             it.open_region(ir, op, index, live);
@@ -254,7 +258,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Returns the fact of an argument of a region that nothing flows into.
+    /// Returns the fact of a region argument into which no operand flows.
     pub(super) fn entry(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -288,20 +292,20 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Joins the results of an op with regions (no loop) from its yields.
+    /// Joins the results of an op with regions from its yields. The op is not a loop.
     pub(super) fn join_yields(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
         if ir.op(op).results.is_empty() {
             return;
         }
         if self.calls.is_followed_function(ir, op) {
-            // A function has no results, though the type behind an early `}` may give it some.
+            // A function has no results, but a type after a premature `}` may be parsed as results.
             for &value in &ir.op(op).results {
                 let _ = self.set(ir, op, value, A::Fact::bottom());
             }
             return;
         }
         if Flow::of(ir, op) == Flow::Opaque {
-            // The results of an op whose regions are not understood follow from its operands alone.
+            // The results of an op with opaque regions depend only on its operands.
             let _ = self.apply(ir, op, live);
             return;
         }
@@ -355,7 +359,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Joins the arguments and the liveness of a block that is no entry from the branches to it.
+    /// Computes the liveness and the arguments of a non-entry block from the branches to it.
     pub(super) fn visit_label(&mut self, ir: &Input<'_, A::Base>, label: Op) -> Changed {
         self.recorded(ir, label, VisitPart::Block, true, |it| it.join_branches(ir, label))
     }
@@ -422,8 +426,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         changed
     }
 
-    /// Returns true if the op that computes a value was reached. Then the fact bottom says that the
-    /// op never ends.
+    /// Returns true if the op that computes a value was reached. The fact bottom then means that
+    /// the op never ends.
     fn is_computed(&self, ir: &Input<'_, A::Base>, value: Value) -> bool {
         match ir.value(value).def {
             Def::Result(op, _) => self.reached[op.index()],

@@ -1,7 +1,7 @@
-//! Facts after edits of random programs with calls equal those from scratch, whatever the policy
-//! for calls, and are never below those of the slow twin.
+//! After edits of random programs with calls, facts equal those from scratch for each policy for
+//! calls, and are never below the facts of the slow twin.
 //!
-//! `CALL_PROGRAMS=N` takes `N` programs for each policy, `CALL_SEED=S` others.
+//! `CALL_PROGRAMS=N` sets the number of programs for each policy, `CALL_SEED=S` the first seed.
 
 use std::fmt::{self, Write as _};
 
@@ -14,12 +14,12 @@ use noisy_twin::Twin;
 
 use crate::random::Random;
 
-/// A number of bits from which on larger numbers carry no more information.
+/// Facts from this number of bits on are saturated.
 const SATURATED: u8 = 12;
-/// The bits of a number that grows without end.
+/// The unbounded fact.
 const UNBOUNDED: u8 = 20;
 
-/// Bits of a number, 0 for one that is never computed.
+/// Number of bits of a value, 0 for a value that is never computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Bits(u8);
 
@@ -37,7 +37,7 @@ impl fmt::Display for Bits {
     }
 }
 
-/// Numbers grow by sums and products, and a difference has one bit.
+/// Sums and products increase the number of bits, and a difference has one bit.
 #[derive(Debug)]
 struct Growth(Calls);
 
@@ -81,7 +81,8 @@ impl SparseForward for Growth {
     }
 }
 
-/// Writes functions that call each other: mostly later ones, `n_cyclic` times of a hundred any.
+/// Returns functions that call each other. Callees are mostly later functions, and any functions in
+/// `n_cyclic` percent of the cases.
 fn program(random: &mut Random, n_cyclic: usize) -> String {
     let n = 2 + random.below(6);
     let mut text = String::new();
@@ -152,7 +153,7 @@ fn values(ir: &Ir) -> Vec<Value> {
     out
 }
 
-/// Arguments, assumption and calls of all contexts.
+/// Returns a description of all contexts: function, arguments, assumption and calls.
 fn contexts(ir: &Ir, facts: &Sparse<Growth>) -> Vec<String> {
     let mut out = Vec::new();
     for function in flow::functions(ir) {
@@ -167,7 +168,7 @@ fn contexts(ir: &Ir, facts: &Sparse<Growth>) -> Vec<String> {
     out
 }
 
-/// Returns true if calls are outside of functions, where the twin does not look.
+/// Returns true if there are calls outside of functions, which the twin does not support.
 fn has_calls_outside_functions(ir: &Ir) -> bool {
     let mut found = false;
     ir.walk(ir.root(), &mut |it| {

@@ -1,5 +1,5 @@
-//! After edits, facts equal those from scratch whatever an analysis reads. One analysis here reads
-//! definitions far away, and another one reads the facts of the first.
+//! After edits, facts equal those from scratch, whatever an analysis reads. One analysis reads
+//! definitions several steps away, and another one reads the facts of the first.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -49,13 +49,13 @@ impl Domain for Digest {
     }
 }
 
-/// Reads the definitions of operands, of their operands, and so on, the meaning of names, and
+/// Reads the definitions of operands, of their operands, and so on, and resolves symbols and reads
 /// types.
 #[derive(Debug)]
 struct Curious {
-    /// True if facts of operands count too.
+    /// True if the digest includes the facts of operands.
     adds_facts: bool,
-    /// Number of definitions that it follows; with 0 it reads types of operands only.
+    /// Number of steps along definitions; with 0 only the types of operands are read.
     steps: usize,
 }
 
@@ -67,7 +67,7 @@ fn number(cx: &AnalysisContext<'_, ()>, op: Op, name: &str) -> Option<i128> {
 }
 
 impl Curious {
-    /// Reads an op, and definitions from it on for some steps.
+    /// Reads an op, and the definitions of its operands for some steps.
     fn look(cx: &AnalysisContext<'_, ()>, op: Op, steps: usize, out: &mut impl Hasher) {
         cx.op_name(op).hash(out);
         number(cx, op, "x").hash(out);
@@ -124,7 +124,7 @@ impl SparseForward for Curious {
     }
 
     fn refine(&self, cx: &AnalysisContext<'_, ()>, value: Value, fact: Digest) -> Digest {
-        // The op around may set an argument.
+        // An attribute of the enclosing op determines the fact of its argument.
         match cx.entry_argument(value) {
             Some((holder, _)) if number(cx, holder, "x").is_some_and(|it| it > 1) => Digest::Of(1),
             _ => fact,
@@ -147,7 +147,7 @@ impl Base for Below {
     }
 }
 
-/// Reads facts of the base about operands, about operands of their definitions, and so on.
+/// Reads base facts about operands, about the operands of their definitions, and so on.
 #[derive(Debug)]
 struct Leaning {
     steps: usize,
@@ -183,7 +183,7 @@ impl SparseForward for Leaning {
     }
 }
 
-/// Writes ops that name values and symbols at random.
+/// Returns a program of ops with random operands and symbols.
 fn program(random: &mut Random) -> String {
     let mut text = String::new();
     for at in 0..3 {
@@ -202,7 +202,7 @@ fn program(random: &mut Random) -> String {
     text + "  return\n}\n"
 }
 
-/// Edits a name, a number, a type, an operand, or a line.
+/// Returns a random edit of a name, a number, a type, an operand, or a line.
 fn edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let at = random.below(lines.len());

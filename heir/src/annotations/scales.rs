@@ -1,8 +1,8 @@
-//! Impossible scales that are written on CKKS ciphertexts.
+//! Finds impossible written scales of CKKS ciphertexts.
 //!
-//! *Law.* Only written scales count (`mgmt.mgmt`), each op is judged by itself, and an op that
-//! lacks a scale is not judged. If arguments or results of a generic have no scale, the first of
-//! these is reported and nothing else, as in HEIR: without them no op can be judged.
+//! *Law.* Only written scales are compared (`mgmt.mgmt`). Each op is checked separately, and an op
+//! without a scale is not checked. If arguments or results of a generic have no scale, the first of
+//! these is reported and nothing else, as in HEIR: without them no op can be checked.
 //!
 //! *Cost.* Constant for each op, and for each function and generic. *Source.* HEIR,
 //! `lib/Transforms/ValidateScale`, as measured by `--validate-scale`.
@@ -17,17 +17,17 @@ use crate::text::setting::Scheme;
 use noisy_dataflow::flow;
 use rustc_hash::FxHashSet;
 
-/// A scale that is missing or cannot be.
+/// A missing or impossible scale.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScaleFault {
-    /// A secret argument or the result of a generic has none.
+    /// A secret argument or a result of a generic has no scale.
     Missing {
         /// The value.
         value: Value,
         /// True if any scale is written in the program.
         is_partial: bool,
     },
-    /// An op whose scales do not go together.
+    /// The scales of an op contradict each other.
     Wrong {
         /// The op.
         op: Op,
@@ -38,15 +38,15 @@ pub enum ScaleFault {
     },
 }
 
-/// The fault in the scales of an op by itself.
+/// Returns the contradiction in the scales of one op.
 pub(crate) fn wrong(ir: &Ir, heir: &Heir, op: Op) -> Option<ScaleFault> {
     let rules = Rules { ir, heir };
     let (message, values) = rules.wrong(op)?;
     Some(ScaleFault::Wrong { op, message, values })
 }
 
-/// The first ciphertext without a scale: an argument of a function with a generic in it, or else
-/// the result of a generic. `holders` are the functions and generics, in textual order.
+/// Returns the first ciphertext without a scale: an argument of a function that contains a generic,
+/// or else a result of a generic. `holders` are the functions and generics, in textual order.
 pub(crate) fn missing(ir: &Ir, heir: &Heir, holders: &[Op]) -> Option<ScaleFault> {
     Rules { ir, heir }.missing(holders)
 }
@@ -57,18 +57,18 @@ struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// The parameters of CKKS for a value.
+    /// Returns the CKKS parameters for a value.
     fn params(&self, value: Value) -> Option<&SchemeParams> {
         let (scheme, params) = annotation::params(self.heir.setting_for(self.ir, value)?)?;
         (scheme == Scheme::Ckks).then_some(params)
     }
 
-    /// The scale that is written on a value.
+    /// Returns the written scale of a value.
     fn scale(&self, value: Value) -> Option<i64> {
         self.said(value).number().map(i64::from)
     }
 
-    /// The scale that is written on a value.
+    /// Reads the written scale of a value, or that of the value that is passed to an argument.
     fn said(&self, value: Value) -> Said {
         match (annotation::annotated(self.ir, value, "scale"), self.ir.value(value).def) {
             (Said::Nothing, Def::Argument(block, _)) => {
@@ -90,7 +90,7 @@ impl Rules<'_> {
             match self.said(value) {
                 Said::Number(_) => is_partial = true,
                 Said::Nothing => first = first.or(Some(value)),
-                // It is told of as such.
+                // Another diagnostic reports unreadable scales.
                 Said::Unreadable => {}
             }
         };
@@ -110,7 +110,7 @@ impl Rules<'_> {
         first.map(|value| ScaleFault::Missing { value, is_partial })
     }
 
-    /// The message about the scales of an op, and these scales.
+    /// Returns the message about the scales of an op, and these scales.
     fn wrong(&self, op: Op) -> Option<(String, Vec<(Value, i64)>)> {
         let ir = self.ir;
         let data = ir.op(op);

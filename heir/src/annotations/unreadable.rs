@@ -1,8 +1,9 @@
-//! Attributes of ops that levels, polynomials or scales depend on, and that cannot be read or are
-//! missing.
+//! Finds attributes of ops that levels, polynomials or scales depend on, and that are missing or
+//! unreadable.
 //!
 //! *Law.* The value of an unreadable attribute is unknown, never the default. *Cost.* The
-//! attributes of the op. A `mgmt.mgmt` without a level is reported apart (`text/annotation.rs`).
+//! attributes of the op. A `mgmt.mgmt` without a level is reported separately
+//! (`text/annotation.rs`).
 
 use std::ops::Range;
 
@@ -16,19 +17,19 @@ use crate::text::annotation::{self, Holder, Said};
 use crate::text::places;
 use noisy_dataflow::attributes::{self, Side};
 
-/// An attribute of an op that cannot be read.
+/// A missing or unreadable attribute of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     /// The attribute, or the key in an annotation.
     pub key: &'static str,
-    /// The annotation.
+    /// The holder of the annotation, if the key is in an annotation.
     holder: Option<Holder>,
-    /// The expected value, and the fact that is unknown without it.
+    /// The rest of the message: the expected value, and the fact that is unknown without it.
     pub message: &'static str,
 }
 
 impl Unreadable {
-    /// The range of the key in the text of its op; `None` if an alias writes it.
+    /// Returns the range of the key in the text of its op; `None` if it is written in an alias.
     pub fn place(&self, source: &Source, op: Op) -> Option<Range<usize>> {
         match self.holder {
             Some(holder) => Some(places::place(source, holder)?.entry(self.key)?.name.clone()),
@@ -42,12 +43,12 @@ impl Unreadable {
     }
 }
 
-/// Returns true if an argument of a function states something that is no range.
+/// Returns true if the range that an argument of a function states is unreadable.
 fn is_unreadable_range(ir: &Ir, function: Op, index: usize) -> bool {
     value_range::stated(ir, function, index) == Some(StatedRange::Unreadable)
 }
 
-/// The first such attribute of an op.
+/// Returns the first missing or unreadable attribute of an op.
 pub(crate) fn unreadable(ir: &Ir, op: Op) -> Option<Unreadable> {
     let own = |key, message| Some(Unreadable { key, holder: None, message });
     match rules::level(ir.op_name(op)) {
@@ -96,7 +97,7 @@ pub(crate) fn unreadable(ir: &Ir, op: Op) -> Option<Unreadable> {
         ("dimension", "of `mgmt.mgmt` is not a number of polynomials, so it is not compared"),
         ("scale", "of `mgmt.mgmt` is not a number, so later scales are unknown"),
     ];
-    // One that is no list of keys has no level either.
+    // An annotation that is not a list of keys has no level, which is reported separately.
     let is_list = |attr: Attr| match ir.interner.attr_data(attr) {
         AttrData::Text(text, _) => annotation::body(ir.interner.str(*text)).is_some(),
         _ => false,

@@ -1,19 +1,21 @@
-//! Annotated levels and polynomials that differ from those that follow from the ops.
+//! Finds annotated levels and polynomials that differ from those that follow from the ops.
 //!
-//! Polynomials that are not written are two, in HEIR and here. Four kinds of annotations are not
-//! judged: those on values whose level or polynomials HEIR does not know, those after lowering to a
-//! scheme, goals, and two polynomials in a function in which nothing is relinearized. *Goals* are
-//! levels and polynomials of arguments and results of generics and functions in which no op has an
-//! annotation and no `mgmt` op is placed: `--ilp-bootstrap-placement` is to reach them.
+//! If an annotation states no number of polynomials, it is 2, in HEIR and here. Four kinds of
+//! annotations are not checked: those on values whose level or polynomials HEIR does not know,
+//! those after lowering to a scheme, goals, and 2 polynomials in a function without
+//! relinearizations. *Goals* are the levels and polynomials of arguments and results of generics
+//! and functions in which no op has an annotation and no `mgmt` op is placed:
+//! `--ilp-bootstrap-placement` tries to reach them.
 //!
-//! HEIR writes the levels that are *left*; the analysis counts those that are *used*. The two add
-//! up to one number everywhere: the largest level of the module. In an edited program a vote
-//! decides that number: the sum of most annotations of a function, if at least two agree, else that
-//! of most annotations of its part of the document, else the most levels used. So a wrong
-//! annotation is reported where it stands, and not at all values that follow from it.
+//! HEIR annotates *remaining* levels; the analysis counts *used* levels. Their sum is the same for
+//! all values: the largest level of the module. In an edited program, a vote determines this sum:
+//! the most frequent sum among the annotations of a function, if at least two annotations agree,
+//! else the most frequent sum in the part of the document, else the largest number of used levels.
+//! So only the wrong annotation is reported, and not the annotations of all values that follow from
+//! it.
 //!
-//! *Cost.* A change of an op costs in proportion to its annotations; a query, in proportion to the
-//! mismatches and the functions.
+//! *Cost.* An update of an op is linear in its annotations; a query is linear in the mismatches and
+//! the functions.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -29,36 +31,37 @@ use crate::ops::rules;
 use crate::text::annotation::{self, Holder, Said};
 use noisy_dataflow::flow;
 
-/// A level that is written and is another one.
+/// A written level that differs from the actual one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// The value.
     pub value: Value,
     /// The holder of the annotation.
     pub holder: Holder,
-    /// The levels left that are written.
+    /// The written remaining levels.
     pub written: u32,
-    /// The levels that are used.
+    /// The used levels.
     pub used: u32,
-    /// The levels that a fresh ciphertext has.
+    /// The remaining levels of a fresh ciphertext.
     pub all: u32,
 }
 
-/// Polynomials that are written, or that go without saying, and are others.
+/// A written number of polynomials, or the default of an annotation without one, that differs from
+/// the actual one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resized {
     /// The value.
     pub value: Value,
     /// The holder of the annotation.
     pub holder: Holder,
-    /// The polynomials that are written; `None` if none are, which says two.
+    /// The written number of polynomials; `None` if there is none, which means 2.
     pub written: Option<u32>,
-    /// The polynomials that it has.
+    /// The actual number of polynomials.
     pub dimension: u32,
 }
 
 impl Resized {
-    /// Returns true if two are written.
+    /// Returns true if the annotation states 2 polynomials.
     pub(crate) fn says_two(&self) -> bool {
         self.written.unwrap_or(annotation::UNSAID_DIMENSION) == annotation::UNSAID_DIMENSION
     }
@@ -71,19 +74,19 @@ struct Claim {
     holder: Holder,
     written: u32,
     used: u32,
-    /// True if the level is right whatever the vote: the type of an encrypted value has it, or it
-    /// is the last level and written as such.
+    /// True if the level is correct independent of the vote: the type of an encrypted value states
+    /// it, or it is the last level and written as such.
     is_right: bool,
 }
 
 impl Claim {
-    /// The levels that a fresh ciphertext has by this.
+    /// Returns the remaining levels of a fresh ciphertext according to this annotation.
     fn all(&self) -> u32 {
         self.written.saturating_add(self.used)
     }
 }
 
-/// The annotations of an op.
+/// The annotated levels of an op.
 #[derive(Debug)]
 struct Noted {
     function: Option<Op>,
@@ -91,30 +94,30 @@ struct Noted {
     said: SmallVec<[Claim; 1]>,
 }
 
-/// The ops that vote for one number.
+/// The annotations that vote for one sum of levels, and their ops.
 #[derive(Debug, Default)]
 struct Votes {
     n: usize,
     ops: FxHashSet<Op>,
 }
 
-/// The ops of a function with other polynomials written than follow.
+/// The ops of a function with a wrong number of polynomials in their annotations.
 #[derive(Debug, Default)]
 struct OfFunction {
-    /// The ops with another number.
+    /// The ops with an annotation that states another number than 2.
     others: FxHashSet<Op>,
-    /// The ops all of whose annotations are two.
+    /// The ops whose wrong annotations all state 2.
     twos: FxHashSet<Op>,
 }
 
-/// The progress of HEIR in a function.
+/// The progress of HEIR's passes in a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stage {
-    /// It has placed ops of `mgmt`.
+    /// True if HEIR has placed `mgmt` ops.
     pub(crate) is_managed: bool,
-    /// Ops that say where levels are used are among them.
+    /// True if these include ops that use levels.
     pub(crate) uses_levels: bool,
-    /// Relinearizations are among them.
+    /// True if these include relinearizations.
     pub(crate) is_relinearized: bool,
 }
 
@@ -122,26 +125,28 @@ pub(crate) struct Stage {
 #[derive(Debug, Default)]
 struct Goals {
     functions: FxHashSet<Option<Op>>,
-    /// The number of annotations in them for each sum, by part of the document.
+    /// The number of annotations in these functions for each sum of levels, by part of the
+    /// document.
     said: FxHashMap<(usize, u32), usize>,
-    /// The signs of goals in each function with a generic, a call or a level.
+    /// The properties of each function with a generic, a call or an annotated level from which
+    /// goals follow.
     alone: FxHashMap<Option<Op>, Alone>,
 }
 
-/// The signs of goals in a function itself.
+/// The properties of a function, without its callees, from which goals follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Alone {
-    /// True if only generics, calls outside of these and the function itself have levels, and no op
-    /// says where levels are used.
+    /// True if only generics, calls outside of them and the function itself have annotated levels,
+    /// and no op uses levels explicitly.
     is_open: bool,
-    /// A generic in it computes with ciphertexts.
+    /// True if a generic of the function computes with ciphertexts.
     computes: bool,
 }
 
-/// The progress of HEIR in each function.
+/// Returns the progress of HEIR's passes in a function.
 pub(crate) type StageOf<'a> = &'a dyn Fn(Option<Op>) -> Stage;
 
-/// The number with more votes than any other.
+/// Returns the number with more votes than any other.
 fn winner(votes: impl Iterator<Item = (u32, usize)> + Clone) -> Option<u32> {
     let most = votes.clone().map(|it| it.1).max()?;
     let mut first = votes.filter(|it| it.1 == most);
@@ -149,32 +154,34 @@ fn winner(votes: impl Iterator<Item = (u32, usize)> + Clone) -> Option<u32> {
     first.next().is_none().then_some(winner)
 }
 
-/// The levels that are written in a program.
+/// The annotated levels and polynomials of a program.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
-    /// By op that holds annotations.
+    /// The annotated levels, by the op that holds them.
     said: FxHashMap<Op, Noted>,
-    /// By function, and by the levels that a fresh ciphertext has.
+    /// The votes, by function and by the remaining levels of a fresh ciphertext.
     by_function: FxHashMap<Option<Op>, BTreeMap<u32, Votes>>,
     /// The number of votes for each sum, by part of the document.
     by_part: BTreeMap<usize, BTreeMap<u32, usize>>,
-    /// By function.
+    /// The generics, by function.
     generics: FxHashMap<Option<Op>, Vec<Op>>,
     /// The functions that call others.
     calling: FxHashSet<Option<Op>>,
-    /// Found when somebody asks, and kept until a function says something else.
+    /// Computed at the first query, and discarded when the annotations of a function change.
     goals: OnceLock<Goals>,
-    /// The functions with ops that changed since, each with true if its levels changed.
+    /// The functions with ops that changed since then, each with true if its annotated levels
+    /// changed.
     anew: FxHashMap<Option<Op>, bool>,
-    /// By op that takes a plaintext: which ops encode it, or something else from the same source.
+    /// For each op that takes a plaintext, the ops that encode this plaintext or another use of its
+    /// source.
     encoding: FxHashMap<Op, SmallVec<[Op; 1]>>,
-    /// By op that holds annotations: other polynomials than follow, and the function.
+    /// The wrong numbers of polynomials, by the op that holds the annotations, with its function.
     resized: FxHashMap<Op, (Option<Op>, SmallVec<[Resized; 1]>)>,
     resized_in: FxHashMap<Option<Op>, OfFunction>,
 }
 
 impl Written {
-    /// The ops that encode a plaintext for this op, to be looked at again with it.
+    /// Returns the ops that encode a plaintext for this op, which must be updated with it.
     pub(crate) fn stands_on(&mut self, op: Op) -> SmallVec<[Op; 1]> {
         if self.encoding.is_empty() {
             SmallVec::new()
@@ -183,7 +190,7 @@ impl Written {
         }
     }
 
-    /// Takes note of a generic or a call; what edits where these are makes all anew.
+    /// Adds a generic or a call. Edits of these rebuild the whole index.
     pub(crate) fn add(&mut self, ir: &Ir, op: Op) {
         let function = || ir.function_of(op);
         if ir.is_secret_generic(op) {
@@ -193,7 +200,7 @@ impl Written {
         }
     }
 
-    /// Takes note of what is written on an op.
+    /// Updates the annotations of an op.
     pub(crate) fn note(&mut self, ir: &Ir, heir: &Heir, op: Op) {
         let before = self.take(op);
         self.find(ir, heir, op);
@@ -201,20 +208,20 @@ impl Written {
         let said = |it: Option<&Noted>| it.map(|it| it.said.clone()).unwrap_or_default();
         let is_other = said(before.as_ref()) != said(now);
         *self.anew.entry(ir.function_of(op)).or_default() |= is_other;
-        // Another function may be called.
+        // The callee may have changed.
         if ir.op(op).kind == OpKind::FuncCall {
             self.goals = OnceLock::new();
         }
     }
 
-    /// Forgets what was written on an op.
+    /// Removes the annotations of an op.
     pub(crate) fn forget(&mut self, op: Op) {
         if let Some(Noted { function, .. }) = self.take(op) {
             self.anew.insert(function, true);
         }
     }
 
-    /// Takes in all that was noted and forgotten.
+    /// Discards the goals if the changes since the last call affect them.
     pub(crate) fn settle(&mut self, ir: &Ir, heir: &Heir, stage: StageOf<'_>) {
         let anew = std::mem::take(&mut self.anew);
         let Some(goals) = self.goals.get() else { return };
@@ -228,14 +235,14 @@ impl Written {
         }
     }
 
-    /// Finds what is written on an op.
+    /// Reads and adds the annotations of an op.
     fn find(&mut self, ir: &Ir, heir: &Heir, op: Op) {
         if ir.op_name(op) == "mgmt.init" && ir.attr(op, "mgmt.mgmt").is_some() {
             let data = ir.op(op);
             let source = data.operands.iter().filter_map(|it| it.value);
             for value in source.chain(data.results.iter().copied()) {
                 let users = ir.value(value).uses.iter().map(|it| it.0);
-                // The op around knows what a branch ends with.
+                // An annotation may depend on the op around the yield that uses the plaintext.
                 let around = |op: Op| ir.parent_op(op).filter(|_| flow::is_yield(ir, op));
                 let users = users.flat_map(|it| [Some(it), around(it)]).flatten();
                 for user in users.filter(|&it| ir.op_name(it) != "mgmt.init") {
@@ -250,29 +257,29 @@ impl Written {
             let used = match heir.ciphertext(value).level() {
                 Some(_) => heir.written(ir, value)?,
                 None if heir.written_as(value).level == HeirNumber::Fresh => return None,
-                // HEIR writes 0 where it sees no ciphertexts.
+                // HEIR annotates 0 where it finds no ciphertexts.
                 None if plaintext::is_init(ir, value) => {
                     if written == 0 && !heir.is_encoded(ir, value) {
                         return None;
                     }
                     heir.written(ir, value)?
                 }
-                // HEIR writes the level of what is decrypted.
+                // HEIR annotates the level of the decrypted ciphertext.
                 None => {
                     let op = ir.defining_op(value).filter(|&it| rules::decrypts(ir.op_name(it)))?;
                     let mut taken = ir.op(op).operands.iter().filter_map(|it| it.value);
                     heir.written(ir, taken.find(|&it| heir.ciphertext(it).level().is_some())?)?
                 }
             };
-            // An encrypted value has the level of its type.
+            // The type of the result of an encryption states its level.
             let is_encryption =
                 ir.defining_op(value).is_some_and(|it| rules::encrypts(ir.op_name(it)));
-            // A trivial encryption is one at whatever level is written.
+            // The result of a trivial encryption has whatever level is written.
             let is_trivial =
                 ir.defining_op(value).is_some_and(|it| ir.op_name(it) == "lwe.trivial_encrypt");
             let is_typed = is_trivial
                 || is_encryption && heir.level_by_type(ir, value) == usize::try_from(written).ok();
-            // The last level is 0 also where a fresh ciphertext has more than are used.
+            // The last level is 0 even if a fresh ciphertext has more levels than are used.
             let is_last = heir.ciphertext(value).level() == Some(Level::All) && written == 0;
             Some(Claim { value, holder, written, used, is_right: is_typed || is_last })
         };
@@ -282,7 +289,7 @@ impl Written {
         };
         let data = ir.op(op);
         let mut all: SmallVec<[(Value, Holder, Attr); 1]> = SmallVec::new();
-        // The op around annotates the arguments of a label.
+        // The op around a label annotates its arguments.
         if data.kind != OpKind::Label {
             all.extend(data.results.iter().copied().filter_map(of));
         }
@@ -333,7 +340,7 @@ impl Written {
         self.said.insert(op, Noted { function, part, said: found });
     }
 
-    /// Takes out what was written on an op.
+    /// Removes and returns the annotations of an op.
     fn take(&mut self, op: Op) -> Option<Noted> {
         if let Some((function, _)) = self.resized.remove(&op)
             && let Some(here) = self.resized_in.get_mut(&function)
@@ -369,17 +376,17 @@ impl Written {
         Some(noted)
     }
 
-    /// The levels that a fresh ciphertext has in the function of a value.
+    /// Returns the remaining levels of a fresh ciphertext in the function of a value.
     pub(crate) fn levels(&self, ir: &Ir, heir: &Heir, stage: StageOf<'_>, value: Value) -> u32 {
         let Some(op) = ir.definition_site(value) else { return heir.levels() };
         self.of(heir, self.goals(ir, heir, stage), ir.function_of(op), op)
     }
 
-    /// The levels that a fresh ciphertext has in a function with an op.
+    /// Returns the remaining levels of a fresh ciphertext in a function that contains an op.
     fn of(&self, heir: &Heir, goals: &Goals, function: Option<Op>, op: Op) -> u32 {
         let votes = self.by_function.get(&function);
         let here = votes.and_then(|it| winner(it.iter().map(|it| (*it.0, it.1.n))));
-        // One alone may be the wrong one.
+        // A single annotation may be the wrong one.
         let is_said_twice = |all: &u32| votes.and_then(|it| it.get(all)).is_some_and(|it| it.n > 1);
         let of_part = || {
             let part = heir.settings().part(op);
@@ -403,7 +410,8 @@ impl Written {
             && self.goals(ir, heir, stage).functions.contains(&function)
     }
 
-    /// Open functions in which a generic computes have goals, and open ones that call such.
+    /// Computes the functions with goals: open functions in which a generic computes, and open
+    /// functions that call functions with goals.
     fn goals(&self, ir: &Ir, heir: &Heir, stage: StageOf<'_>) -> &Goals {
         self.goals.get_or_init(|| {
             let mut goals = Goals::default();
@@ -434,7 +442,7 @@ impl Written {
         })
     }
 
-    /// The signs of goals in a function itself.
+    /// Computes the properties of a function, without its callees, from which goals follow.
     fn alone(&self, ir: &Ir, heir: &Heir, function: Option<Op>, stage: Stage) -> Alone {
         let is_in_generic = |op: Op| rules::generic_around(ir, op).is_some();
         let is_rim = |&op: &Op| match ir.op(op).kind {
@@ -457,7 +465,7 @@ impl Written {
         }
     }
 
-    /// All that is wrong, in textual order.
+    /// Returns all wrong levels, in textual order.
     pub(crate) fn mismatches(&self, ir: &Ir, heir: &Heir, stage: StageOf<'_>) -> Vec<Mismatch> {
         let goals = self.goals(ir, heir, stage);
         let wrong_in = |(&function, votes): (&Option<Op>, &BTreeMap<u32, Votes>)| {
@@ -477,7 +485,7 @@ impl Written {
         ops.into_iter().flat_map(|(op, all)| self.mismatches_among(op, all)).collect()
     }
 
-    /// As [`Written::mismatches`], of one op.
+    /// Returns the wrong levels in the annotations of one op.
     pub(crate) fn mismatches_of(
         &self,
         ir: &Ir,
@@ -493,7 +501,7 @@ impl Written {
         self.mismatches_among(op, self.of(heir, goals, noted.function, op)).collect()
     }
 
-    /// The annotations of an op that contradict the levels of a fresh ciphertext.
+    /// Returns the annotations of an op that contradict the remaining levels of a fresh ciphertext.
     fn mismatches_among(&self, op: Op, all: u32) -> impl Iterator<Item = Mismatch> {
         let said = self.said.get(&op).map_or(&[] as &[Claim], |it| &it.said);
         said.iter().filter(move |it| it.all() != all && !it.is_right).map(
@@ -507,8 +515,8 @@ impl Written {
         )
     }
 
-    /// The ops with other polynomials written than follow, in no particular order. Two polynomials
-    /// are right until HEIR relinearizes the function.
+    /// Returns the ops with a wrong number of polynomials in an annotation, in no particular order.
+    /// Until HEIR relinearizes the function, 2 polynomials are correct.
     pub(crate) fn resized(&self, ir: &Ir, heir: &Heir, stage: StageOf<'_>) -> Vec<Op> {
         let of = |(&function, here): (&Option<Op>, &OfFunction)| {
             let is_relinearized = stage(function).is_relinearized;
@@ -520,7 +528,7 @@ impl Written {
         self.resized_in.iter().flat_map(of).collect()
     }
 
-    /// The polynomials that are written on an op and are others.
+    /// Returns the wrong numbers of polynomials in the annotations of an op.
     pub(crate) fn resized_of(&self, op: Op) -> &[Resized] {
         self.resized.get(&op).map_or(&[], |it| &it.1)
     }

@@ -1,6 +1,6 @@
-//! Functions that change the polynomials or the level of a ciphertext.
+//! Functions that change the dimension or the level of a ciphertext.
 //!
-//! *Cost.* Linear in the program, once until it is edited.
+//! *Cost.* Linear in the program, once for each version of the text.
 
 use std::collections::hash_map::Entry;
 
@@ -12,9 +12,9 @@ use crate::ops::placed::Placed;
 use crate::ops::rules;
 use noisy_dataflow::flow;
 
-/// The functions with a body that may return a ciphertext with another number than they take, by
-/// themselves or by functions that they call, each with an op that changes it. A value that may be
-/// a ciphertext counts as one.
+/// Returns the functions with a body that may return a ciphertext with another number than that of
+/// their arguments, directly or through their callees, each with an op that changes it. A value
+/// that may be a ciphertext counts as one.
 pub(crate) fn changing_functions(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
@@ -35,7 +35,7 @@ pub(crate) fn changing_functions(
         });
         stack.extend(by.map(|it| (function, it)));
     }
-    // An op of the function itself is named rather than one of its callees.
+    // An op of the function itself takes precedence over an op of a callee.
     let mut at = 0;
     while let Some(&(function, by)) = stack.get(at) {
         at += 1;
@@ -57,7 +57,7 @@ fn changes_number(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, placed: Placed, op:
     match placed {
         Placed::Bootstrap(_) => rules::moves_level(name) || rules::multiplies(name),
         Placed::Relinearize => {
-            // The third operand of an op of `linalg` is the one that it adds to.
+            // The third operand of an op of `linalg` is the accumulator.
             let n = if rules::contracts(name) { 2 } else { data.operands.len() };
             let multiplied = data.operands.iter().take(n).filter_map(|it| it.value);
             let is_product = rules::contracts(name)

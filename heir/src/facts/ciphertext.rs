@@ -1,28 +1,29 @@
-//! Levels and dimensions of ciphertexts, by dataflow.
+//! The dataflow analysis of levels and dimensions of ciphertexts.
 //!
-//! *Facts.* A value is a plaintext or a ciphertext with a level and a dimension; both only grow
-//! along a chain of facts. Plaintexts are neutral: an op with ciphertext operands has the largest
-//! level of these, and then changes it by its rule (`rules.rs`). A loop carries the level and the
-//! polynomials that it takes: HEIR demands that it gives the same, and `varying-level` reports the
-//! others. Private functions take the largest of the levels that calls pass, and calls give what is
-//! returned.
+//! *Facts.* A value is a plaintext or a ciphertext with a level and a dimension, which only
+//! increase along an ascending chain. Plaintexts are neutral: the result of an op has the largest
+//! level of the ciphertext operands, changed by the rule of the op (`rules.rs`). A value that a
+//! loop carries has the level and the number of polynomials of its initial value: HEIR requires
+//! that the yielded value has the same, and `varying-level` reports the others. An argument of a
+//! private function has the largest level that calls pass; the result of a call has the facts of
+//! the returned value.
 //!
-//! *Without numbers.* HEIR does not know whether the plaintexts are secret that an op with a
-//! region, or one of `linalg`, makes of plaintexts. It finds no numbers for a value that is
-//! computed with such a plaintext, nor a level for a value whose encrypted operands all have none,
-//! nor polynomials for one with an operand that has none. It writes on them the numbers of a fresh
-//! ciphertext ([`HeirNumber::Fresh`]).
+//! *Without numbers.* An op with a region, or an op of `linalg`, with plaintext operands: HEIR does
+//! not know whether its results are secret. HEIR finds no numbers for a value that is computed with
+//! such a plaintext, no level for a value whose encrypted operands all have no level, and no
+//! polynomials for a value that has an operand without polynomials. It annotates these values with
+//! the numbers of a fresh ciphertext ([`HeirNumber::Fresh`]).
 //!
-//! *Not checked.* Some numbers that HEIR writes depend on the order in which its analyses visit
-//! ops. One rule covers them: a value is not checked ([`HeirNumber::Open`]) if it is one of the
-//! following, or is computed from a value that is not checked.
+//! *Not checked.* Some numbers in HEIR's annotations depend on the order in which its analyses
+//! visit ops. One rule covers them: a value is not checked ([`HeirNumber::Open`]) if it is one of
+//! the following, or is computed from a value that is not checked.
 //!
-//! - A value that a loop carries with more polynomials than the loop takes.
-//! - An argument of a function that is secret by its attribute `secret.secret` alone: HEIR counts
-//!   no polynomials.
+//! - A value that a loop carries with more polynomials than the initial value has.
+//! - An argument of a function that is secret only by its attribute `secret.secret`: HEIR does not
+//!   count its polynomials.
 //! - A value whose uses disagree (`conflicts.rs`).
 //!
-//! A relinearization gives polynomials that are checked.
+//! The polynomials of the result of a relinearization are checked.
 //!
 //! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis,SecretnessAnalysis}`.
 
@@ -43,24 +44,24 @@ use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, SparseForward};
 use noisy_dataflow::view::View;
 use noisy_integers::constants::ConstantFacts;
 
-/// The analysis.
+/// The dataflow analysis of levels and dimensions.
 #[derive(Debug)]
 pub struct Ciphertexts {
     pub(crate) settings: Arc<Settings>,
-    /// By part of the document: true if it marks secrets; if not, all values that it computes with
-    /// may be secret.
+    /// For each part of the document, true if it marks secrets. If not, all values of the part may
+    /// be secret.
     marks_secrets: Vec<bool>,
-    /// Arguments that are not fresh ciphertexts.
+    /// The facts of arguments of functions that are not fresh ciphertexts.
     pub(crate) entries: FxHashMap<(Op, usize), Fact>,
     /// Values whose uses disagree, with the numbers on which they do as [`HeirNumber::Open`].
     pub(crate) conflicts: FxHashMap<Value, HeirNumbers>,
     types: Types,
-    /// Calls of declarations: their results have the level of their operands, as in HEIR.
+    /// Calls of declarations. As in HEIR, their results have the level of their operands.
     declared: FxHashSet<Op>,
 }
 
 impl Ciphertexts {
-    /// The analysis of a program.
+    /// Creates the analysis of a program.
     pub fn new(ir: &Ir) -> Self {
         let settings = Arc::new(Settings::new(ir));
         let mut marks_secrets = vec![false; settings.n_parts()];
@@ -85,7 +86,7 @@ impl Ciphertexts {
         }
     }
 
-    /// Takes note of what is called by an op that changed.
+    /// Updates the set of calls of declarations for an op that changed.
     pub(crate) fn note_call(&mut self, ir: &Ir, op: Op) {
         if calls_declared(ir, op) {
             self.declared.insert(op);
@@ -94,15 +95,15 @@ impl Ciphertexts {
         }
     }
 
-    /// Returns true if calls of a changed function, noted as they were, are now calls of a
-    /// declaration or no more.
+    /// Returns true if some calls of a changed function became or ceased to be calls of a
+    /// declaration.
     pub(crate) fn is_called_otherwise(&self, ir: &Ir, function: Op) -> bool {
         let symbol = ir.extra(function).symbol;
         let mut users = symbol.into_iter().flat_map(|it| ir.symbol_users(it.0));
         users.any(|&it| calls_declared(ir, it) != self.declared.contains(&it))
     }
 
-    /// The polynomials that the type of a value says, else others.
+    /// Returns the dimension that the type of a value states, else `otherwise`.
     fn sized(&mut self, ir: &impl View, value: Value, otherwise: Dimension) -> Dimension {
         match self.types.of(ir, value).size {
             Size::Silent => otherwise,
@@ -111,31 +112,32 @@ impl Ciphertexts {
         }
     }
 
-    /// The facts that a type states.
+    /// Returns the facts that a type states.
     pub(crate) fn type_facts(&self, interner: &Interner, ty: Type) -> TypeFacts {
         self.types.known(interner, ty)
     }
 
-    /// Returns true if any function marks secrets.
+    /// Returns true if any function has an argument that is marked as secret.
     pub(crate) fn marks_any(&self) -> bool {
         self.marks_secrets.contains(&true)
     }
 
-    /// Returns true if any function marks secrets in the part of the document with an op.
+    /// Returns true if a function in the same part of the document has an argument that is marked
+    /// as secret.
     pub(crate) fn marks_secrets(&self, op: Op) -> bool {
         self.marks_secrets[self.settings.part(op)]
     }
 }
 
-/// Returns true if an op calls a declaration. The results of a function that is not understood are
-/// unknown.
+/// Returns true if an op calls a declaration. A function whose text was not understood is not a
+/// declaration: its results are unknown.
 fn calls_declared(ir: &Ir, op: Op) -> bool {
     let is_understood = |&it: &Op| !matches!(ir.op(it).form, Form::Broken | Form::Opaque);
     ir.op(op).kind == OpKind::FuncCall
         && flow::callee(ir, op).filter(is_understood).is_some_and(|it| flow::body(ir, it).is_none())
 }
 
-/// Returns true if a function, which may be broken, marks an argument as a ciphertext.
+/// Returns true if an argument of a function, which may be broken, is marked as a ciphertext.
 pub(crate) fn has_secret_argument(ir: &Ir, function: Op) -> bool {
     let Some(&(_, region)) = ir.op(function).regions.first() else { return false };
     let args = &ir.block(flow::entry_block(ir, region)).args;
@@ -149,8 +151,7 @@ pub fn is_secret_argument(ir: &impl View, function: Op, index: usize, value: Val
     is_ciphertext_type(ir, value) || is_marked_argument(ir, function, index, value)
 }
 
-/// Returns true if an argument of a function is a ciphertext by its attribute `secret.secret`
-/// alone.
+/// Returns true if an argument of a function is a ciphertext only by its attribute `secret.secret`.
 pub(crate) fn is_marked_argument(ir: &impl View, function: Op, index: usize, value: Value) -> bool {
     let is_marked = |dict: Attr| match ir.interner().attr_data(dict) {
         AttrData::Dict(entries) => {
@@ -162,8 +163,8 @@ pub(crate) fn is_marked_argument(ir: &impl View, function: Op, index: usize, val
         && attributes::dictionary(ir, function, Side::Argument, index).is_some_and(is_marked)
 }
 
-/// The fact of an argument of a region that nothing flows into: of a function its own, `fresh` if
-/// it is encrypted; else a plaintext.
+/// Returns the fact of an argument of a region that no op feeds. For an argument of a function,
+/// this is the fact of its kind, `fresh` if it is encrypted; otherwise it is a plaintext.
 pub(crate) fn entry<F: Domain>(
     ir: &impl View,
     op: Op,
@@ -183,7 +184,8 @@ pub(crate) fn entry<F: Domain>(
 
 impl SparseForward for Ciphertexts {
     type Fact = Fact;
-    /// Not ranges of integers: HEIR decides a branch by constants alone.
+    /// Constants instead of ranges of integers: HEIR folds a branch only if its condition is
+    /// constant.
     type Base = ConstantFacts;
 
     fn calls(&self) -> Calls {
@@ -253,8 +255,8 @@ impl SparseForward for Ciphertexts {
         if !is_loop || loops::rounds(ir, op) == Some(1) {
             return joined;
         }
-        // A level that is pinned does not follow from what the rounds give; the polynomials that
-        // HEIR writes then depend on the order of its visits.
+        // A pinned level does not follow from the yielded values. The polynomials in HEIR's
+        // annotation then depend on the order of its visits.
         let level_from = if level < next_level { taken.written } else { joined.written };
         let is_wider = dimension < next_dimension;
         let dimension_from = if is_wider { HeirNumbers::OPEN } else { joined.written };
@@ -281,7 +283,7 @@ impl SparseForward for Ciphertexts {
     }
 }
 
-/// The numbers that HEIR writes on a result, from those on the operands.
+/// Returns the sources of the numbers in HEIR's annotation of a result, from those of the operands.
 fn written(ir: &impl View, op: Op, result: Ciphertext, operands: &[Fact]) -> HeirNumbers {
     let relinearizes = rules::dimension(ir.op_name(op)) == Some(DimensionRule::Relinearize);
     let known = || operands.iter().filter(|it| it.ciphertext != Ciphertext::Unknown);
@@ -307,15 +309,15 @@ fn written(ir: &impl View, op: Op, result: Ciphertext, operands: &[Fact]) -> Hei
     out
 }
 
-/// True if HEIR does not know whether the results of an op are secret when its operands are not:
-/// its analysis does not look into regions, which the ops of `linalg` have also where the text does
-/// not show them.
+/// Returns true if HEIR does not know whether the results of an op with plaintext operands are
+/// secret. Its analysis does not look into regions. Ops of `linalg` have a region even where the
+/// text does not show it.
 pub(crate) fn hides_secretness(ir: &impl View, op: Op) -> bool {
     ir.op_name(op).starts_with("linalg.") || !ir.op(op).regions.is_empty()
 }
 
 impl Ciphertexts {
-    /// The kind and numbers of a result.
+    /// Computes the kind, the level and the dimension of a result.
     fn computed(
         &mut self,
         ir: &AnalysisContext<'_, ConstantFacts>,
@@ -325,18 +327,19 @@ impl Ciphertexts {
     ) -> Ciphertext {
         let name = ir.op_name(op);
         let value = ir.op(op).results[result];
-        // An op with an unreached operand is unreached.
+        // The result of an op with an unreachable operand is unreachable.
         if operands.contains(&Ciphertext::Bottom) {
             return Ciphertext::Bottom;
         }
         let joined = operands.iter().fold(Ciphertext::Plain, |all, &it| all.join(it));
         let is_declared = self.declared.contains(&op);
-        // Nor of a generic with other arguments than operands, or that ends otherwise.
+        // The solver does not follow this call, or this generic: its arguments do not match its
+        // operands, or it has another terminator.
         if ir.op(op).kind == OpKind::FuncCall && !is_declared || name == "secret.generic" {
             return Ciphertext::Unknown;
         }
         if !catalogue::is_known(name) || is_declared && joined == Ciphertext::Plain {
-            // A result of plaintexts alone is a plaintext, unless its type says otherwise.
+            // A result of plaintexts only is a plaintext, unless its type states otherwise.
             let is_plain = joined == Ciphertext::Plain && !self.types.of(ir, value).is_ciphertext;
             return if is_plain { Ciphertext::Plain } else { Ciphertext::Unknown };
         }
@@ -359,18 +362,18 @@ impl Ciphertexts {
 /// The effect of an op on a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moved {
-    /// So many more are used.
+    /// The op uses this number of levels.
     By(u32),
-    /// All are used.
+    /// The op uses all levels.
     ToTheLast,
-    /// The levels that a bootstrap takes are used.
+    /// After the op, the levels that a bootstrap uses are used up.
     Bootstrapped,
 }
 
-/// The attribute of an op that evaluates a polynomial.
+/// The attribute with the coefficients of the polynomial that an op evaluates.
 pub(crate) const COEFFICIENTS: &str = "coefficients";
 
-/// How many levels an attribute says to drop.
+/// Returns the number of levels to drop that an attribute states.
 pub(crate) fn dropped(ir: &impl View, attr: Attr) -> Option<u32> {
     match ir.interner().attr_data(attr) {
         AttrData::Int { value, .. } => u32::try_from(*value).ok(),
@@ -378,7 +381,7 @@ pub(crate) fn dropped(ir: &impl View, attr: Attr) -> Option<u32> {
     }
 }
 
-/// How many coefficients an attribute lists.
+/// Returns the number of coefficients that an attribute lists.
 pub(crate) fn length(ir: &impl View, attr: Attr) -> Option<usize> {
     match ir.interner().attr_data(attr) {
         AttrData::Array(items) => Some(items.len()),
@@ -388,7 +391,7 @@ pub(crate) fn length(ir: &impl View, attr: Attr) -> Option<usize> {
 }
 
 impl Ciphertexts {
-    /// The effect of an op on the level of its operands; `None` if it is unknown.
+    /// Returns the effect of an op on the level of its operands; `None` if it is unknown.
     pub(crate) fn moved(&self, ir: &impl View, op: Op) -> Option<Moved> {
         let Some(rule) = rules::level(ir.op_name(op)) else { return Some(Moved::By(0)) };
         Some(Moved::By(match rule {
@@ -409,7 +412,8 @@ impl Ciphertexts {
         }))
     }
 
-    /// The level after an op, from the largest of its operands; `None` if it is not known.
+    /// Returns the level after an op, from the largest level of its operands; `None` if it is
+    /// unknown.
     fn level_after(
         &self,
         ir: &impl View,
@@ -425,7 +429,7 @@ impl Ciphertexts {
             None => {}
         }
         Some(match (self.moved(ir, op)?, level) {
-            // Also of what has no level.
+            // A bootstrap also restores an operand without a level.
             (Moved::Bootstrapped, _) => {
                 Level::Used(self.settings.of(op).map_or(0, |it| it.bootstrap_level))
             }
@@ -437,7 +441,7 @@ impl Ciphertexts {
     }
 }
 
-/// The polynomials after an op, from the most of its operands.
+/// Returns the dimension after an op, from the largest dimension of its operands.
 fn dimension_after(ir: &impl View, op: Op, operands: &[Ciphertext], most: Dimension) -> Dimension {
     let name = ir.op_name(op);
     let of = |it: &Ciphertext| it.dimension();

@@ -14,7 +14,7 @@ use noisy_dataflow::flow;
 use noisy_dataflow::lattice::Lattice;
 use noisy_dataflow::sparse::Sparse;
 
-/// The arguments that are not fresh, by function and number.
+/// Returns the facts of the arguments that are not fresh, by function and index.
 pub(crate) fn entries(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<(Op, usize), Fact> {
     let mut out = FxHashMap::default();
     for (client, values) in given(ir, &facts.analysis.settings) {
@@ -31,7 +31,8 @@ pub(crate) fn entries(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<(Op, us
     out
 }
 
-/// The client functions that decrypt a result of another function, each with the returned values.
+/// Returns the client functions that decrypt a result of another function, each with the returned
+/// values.
 pub(crate) fn given(ir: &Ir, settings: &Settings) -> Vec<(Op, Vec<Value>)> {
     let functions = functions(ir);
     let of = |&client: &Op| {
@@ -48,7 +49,8 @@ pub(crate) fn given(ir: &Ir, settings: &Settings) -> Vec<(Op, Vec<Value>)> {
     functions.iter().filter_map(of).collect()
 }
 
-/// Returns the function and the index of its result that a function of the client decrypts.
+/// Returns the name of the function whose result a client function decrypts, and the index of the
+/// result.
 fn decrypted(ir: &Ir, function: Op) -> Option<(&str, usize)> {
     let AttrData::Dict(entries) = ir.interner.attr_data(ir.attr(function, "client.dec_func")?)
     else {
@@ -66,8 +68,8 @@ fn decrypted(ir: &Ir, function: Op) -> Option<(&str, usize)> {
     }
 }
 
-/// The functions outside of other functions, in program order. *Cost.* Their bodies are not
-/// visited: this runs after each edit.
+/// Returns the functions outside of other functions, in program order. *Cost.* Bodies are not
+/// visited, because this runs after each edit.
 fn functions(ir: &Ir) -> Vec<Op> {
     let mut out = Vec::new();
     let mut stack: Vec<Op> = ir.items(ir.root()).collect();

@@ -1,15 +1,15 @@
-//! Values whose uses disagree, so that HEIR may write other numbers on them than follow from the
-//! ops that compute them:
+//! Values whose uses disagree. HEIR may annotate them with other numbers than those that follow
+//! from the ops that compute them:
 //!
-//! - A plaintext that ops want at several levels. HEIR encodes it once, for the largest, and
+//! - A plaintext that ops need at several levels. HEIR encodes it once, for the largest level, and
 //!   assumes this level for all values that are computed with it.
-//! - A ciphertext where branches meet or a loop starts, if a plaintext becomes it that is encoded
-//!   for more used levels or with more polynomials.
-//! - A ciphertext by its type that a call passes at another level than the callee takes.
-//! - A value that a loop carries and would give to its next round with more levels used, computed
-//!   with a plaintext. HEIR carries the larger of both levels.
-//! - A value at the end of a round, and those that become it where branches meet, if it has more
-//!   levels used or more polynomials than its loop takes.
+//! - A ciphertext where branches meet or a loop starts, if one of its possible values is a
+//!   plaintext that is encoded for more used levels or with more polynomials.
+//! - A value with a ciphertext type that a call passes at another level than the callee takes.
+//! - A value that a loop carries, if the yielded value has more levels used and is computed with a
+//!   plaintext. HEIR carries the larger of both levels.
+//! - A yielded value of a loop, also through branches that meet, if it has more levels used or more
+//!   polynomials than the initial value of the loop.
 //!
 //! *Source.* HEIR 2026.9.1, measured with `--annotate-level` and `--annotate-mgmt`. *Cost.* The
 //! uses of a value.
@@ -56,7 +56,7 @@ pub(crate) fn conflict(
     out
 }
 
-/// True if a loop carries a value and would give it to its next round with more levels used,
+/// Returns true if a loop carries a value, and the yielded value has more levels used and is
 /// computed with a plaintext.
 fn varies_with_plaintext(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> bool {
     let holder = match ir.value(value).def {
@@ -80,8 +80,8 @@ fn varies_with_plaintext(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext
         && taken.is_some()
 }
 
-/// True if a call passes a value at another level than its callee takes, and the type of the value
-/// says that it is a ciphertext.
+/// Returns true if a call passes a value at another level than its callee takes, and the type of
+/// the value is that of a ciphertext.
 pub(crate) fn passes_other_level(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> bool {
     let differs = |&(user, index): &(_, u32)| {
         if ir.op(user).kind != OpKind::FuncCall {
@@ -95,8 +95,8 @@ pub(crate) fn passes_other_level(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ci
     ir.value(value).uses.iter().any(differs) && types::is_ciphertext_type(ir, value)
 }
 
-/// The levels and polynomials that loops take whose next rounds a value is given to, also where
-/// branches meet first.
+/// Returns the levels and dimensions of the initial values of the loops that yield a value, also
+/// through branches that meet.
 fn rounds_taking(
     ir: &Ir,
     value: Value,
@@ -126,8 +126,9 @@ fn rounds_taking(
     out
 }
 
-/// The values whose conflict may be another one, now that something else is known near some values:
-/// these, the plaintexts that encode them, and the values that become them where branches meet.
+/// Returns the values whose conflict may have changed because facts near some values changed: these
+/// values, the plaintexts that encode them, and the plaintexts that become them where branches
+/// meet.
 pub(crate) fn near(ir: &Ir, values: impl Iterator<Item = Value>) -> Vec<Value> {
     let mut out = Vec::new();
     let mut seen = FxHashSet::default();

@@ -7,11 +7,11 @@ use noisy_dataflow::sparse::Domain;
 
 /// A quantity of a ciphertext, such as its noise.
 pub trait Measure: Copy + PartialEq + fmt::Debug + fmt::Display {
-    /// The quantity where paths meet; `None` if it is unknown.
+    /// Returns the quantity where paths meet; `None` if it is unknown.
     fn join(self, other: Self) -> Option<Self>;
 
-    /// The quantity that replaces `next` in a cycle (see [`Domain::widened`]); `None` if it is
-    /// unknown.
+    /// Returns the quantity that replaces `next` in a cycle (see [`Domain::widened`]); `None` if it
+    /// is unknown.
     fn widened(self, next: Self) -> Option<Self> {
         Some(next)
     }
@@ -20,19 +20,19 @@ pub trait Measure: Copy + PartialEq + fmt::Debug + fmt::Display {
 /// The fact about a quantity of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Estimate<Q> {
-    /// Nothing reaches it.
+    /// The value is unreachable.
     #[default]
     Bottom,
     /// A plaintext, which has no such quantity.
     Plain,
     /// So much.
     Is(Q),
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 
 impl<Q: Measure> Estimate<Q> {
-    /// The quantity, if it is known.
+    /// Returns the quantity, if it is known.
     pub(crate) fn known(self) -> Option<Q> {
         match self {
             Estimate::Is(it) => Some(it),
@@ -40,7 +40,7 @@ impl<Q: Measure> Estimate<Q> {
         }
     }
 
-    /// The fact of a result with such an operand, if one is unreached or unknown.
+    /// Returns the fact of a result that has an unreachable or unknown operand.
     pub(crate) fn undetermined(operands: &[Self]) -> Option<Self> {
         [Estimate::Bottom, Estimate::Unknown].into_iter().find(|it| operands.contains(it))
     }

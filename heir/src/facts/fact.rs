@@ -5,26 +5,27 @@ use std::fmt;
 use noisy_dataflow::lattice::{Changed, Lattice};
 use noisy_dataflow::sparse::Domain;
 
-/// A level, counted from fresh.
+/// A level, as the number of levels used since encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// So many levels are used up.
+    /// The number of levels that are used up.
     Used(u32),
     /// All levels of the module are used up, however many there are (`mgmt.level_reduce_min`).
     All,
-    /// There is none: more levels are dropped than can be, or it would go on to grow round a loop.
+    /// No level: more levels are dropped than exist, or the level would increase in each iteration
+    /// of a loop.
     Invalid,
 }
 
 /// The number of polynomials of a ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dimension {
-    /// The default of 2: the result of an op of `linalg` that may multiply ciphertexts, which HEIR
-    /// does not count as a product. A product of such values is unknown.
+    /// The default of 2, for the result of an op of `linalg` that may multiply ciphertexts, which
+    /// HEIR does not count as a product. The dimension of a product of such values is unknown.
     Assumed,
-    /// So many.
+    /// The number of polynomials.
     Known(u32),
-    /// Not known, or without a bound.
+    /// Unknown, or without a bound.
     Unknown,
 }
 
@@ -39,14 +40,14 @@ impl Dimension {
     }
 }
 
-/// The number that HEIR writes on a value, next to the one that follows from the ops. Paths that
-/// meet have the largest of their variants.
+/// The source of a number in HEIR's annotation of a value. Where paths meet, the largest variant
+/// counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum HeirNumber {
-    /// HEIR finds no number, and writes the number of a fresh ciphertext.
+    /// HEIR finds no number, and annotates the number of a fresh ciphertext.
     #[default]
     Fresh,
-    /// HEIR writes the number that follows from the ops.
+    /// HEIR annotates the number that follows from the ops.
     Same,
     /// The number depends on the order in which HEIR visits ops, and is not checked.
     Open,
@@ -61,7 +62,7 @@ impl HeirNumber {
     }
 }
 
-/// The level and the polynomials that HEIR writes on a value.
+/// The sources of the level and of the dimension in HEIR's annotation of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct HeirNumbers {
     pub(crate) level: HeirNumber,
@@ -82,7 +83,7 @@ impl HeirNumbers {
         self.level == HeirNumber::Open || self.dimension == HeirNumber::Open
     }
 
-    /// The largest of both, number by number.
+    /// Returns the larger source of each number.
     pub(crate) fn max(self, other: HeirNumbers) -> HeirNumbers {
         HeirNumbers {
             level: self.level.max(other.level),
@@ -91,22 +92,22 @@ impl HeirNumbers {
     }
 }
 
-/// The kind of a value, with its numbers if it is a ciphertext.
+/// The kind of a value, with its level and dimension if it is a ciphertext.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ciphertext {
-    /// Nothing reaches it.
+    /// The value is unreachable.
     #[default]
     Bottom,
-    /// No ciphertext goes into it.
+    /// The value is a plaintext: it is not computed from any ciphertext.
     Plain,
-    /// It is encrypted.
+    /// The value is a ciphertext.
     Encrypted {
-        /// Its level.
+        /// The level.
         level: Level,
-        /// Its polynomials.
+        /// The number of polynomials.
         dimension: Dimension,
     },
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 
@@ -115,7 +116,7 @@ impl Ciphertext {
     pub const FRESH: Ciphertext =
         Ciphertext::Encrypted { level: Level::Used(0), dimension: Dimension::Known(2) };
 
-    /// The level, if it is a ciphertext.
+    /// Returns the level of a ciphertext.
     pub(crate) fn level(self) -> Option<Level> {
         match self {
             Ciphertext::Encrypted { level, .. } => Some(level),
@@ -123,7 +124,7 @@ impl Ciphertext {
         }
     }
 
-    /// The polynomials, if it is a ciphertext.
+    /// Returns the dimension of a ciphertext.
     pub(crate) fn dimension(self) -> Option<Dimension> {
         match self {
             Ciphertext::Encrypted { dimension, .. } => Some(dimension),
@@ -131,7 +132,7 @@ impl Ciphertext {
         }
     }
 
-    /// The least upper bound of two.
+    /// Returns the least upper bound.
     pub(crate) fn join(self, other: Ciphertext) -> Ciphertext {
         use Ciphertext::{Bottom, Encrypted, Plain, Unknown};
         match (self, other) {
@@ -145,12 +146,12 @@ impl Ciphertext {
     }
 }
 
-/// The fact of a value.
+/// The fact that the analysis infers for a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Fact {
-    /// The kind and the numbers of the value.
+    /// The kind, the level and the dimension of the value.
     pub(crate) ciphertext: Ciphertext,
-    /// The numbers that HEIR writes instead.
+    /// The numbers in HEIR's annotation of the value.
     pub(crate) written: HeirNumbers,
 }
 
@@ -205,7 +206,7 @@ impl fmt::Display for Fact {
 }
 
 impl fmt::Display for Ciphertext {
-    /// `level 3 dimension 2`, `plaintext`, `unknown` or `unreached`.
+    /// Writes `level 3 dimension 2`, `plaintext`, `unknown` or `unreached`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (level, dimension) = match self {
             Ciphertext::Bottom => return f.write_str("unreached"),

@@ -1,11 +1,11 @@
-//! The parts of an op with regions that count beyond the op and the values that it feeds.
+//! The parts of an op with regions that affect facts beyond the op and the values that it feeds.
 //!
-//! *Law.* As long as they stay the same, an edit of the text of the op is one like any other: facts
-//! flow from the op to the values that it feeds. The first and the last op of each region stand for
-//! all: a bracket that is typed or lost moves the end of a region. A label at its start may become
-//! another one with as many arguments.
+//! *Law.* As long as these parts are unchanged, an edit of the op is like any other edit: facts
+//! propagate from the op to the values that it feeds. The first and the last op of each region
+//! represent its extent: a bracket that is inserted or deleted moves the end of a region. A label
+//! at its start may be replaced by one with the same number of arguments.
 //!
-//! *Cost.* The attributes and arguments of the op, and its blocks.
+//! *Cost.* Linear in the attributes and arguments of the op, and in its blocks.
 
 use noisy_syntax::{Attr, Ir, Name, Op, OpKind, Region};
 use smallvec::SmallVec;
@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use crate::facts::ciphertext;
 use noisy_dataflow::flow;
 
-/// A region, where it starts and ends, and how many values it takes.
+/// A region, its first and last op, and the number of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Extent {
     region: Region,
@@ -30,29 +30,31 @@ pub(crate) struct Header {
     around: Region,
     regions: SmallVec<[Extent; 1]>,
     symbol: Option<Name>,
-    /// Of a function: whether an argument is secret.
+    /// True for a function with a secret argument.
     marks_secrets: bool,
-    /// Of a function those of HEIR's client; what a module says is compared apart (`upkeep.rs`).
+    /// For a function, the attributes of HEIR's client functions. Attributes of modules are
+    /// compared separately (`upkeep.rs`).
     attributes: Vec<(Name, Attr)>,
 }
 
 impl Header {
-    /// Returns true if another header differs in its name alone.
+    /// Returns true if two headers differ only in the name of the op.
     pub(crate) fn is_renamed(&self, other: &Header) -> bool {
         *self == Header { symbol: self.symbol, ..other.clone() }
     }
 
-    /// Returns true if it names a function whose client this is.
+    /// Returns true if the op is a client function, which names another function.
     pub(crate) fn names_function(&self) -> bool {
         !self.attributes.is_empty()
     }
 
-    /// Number of values that its regions take.
+    /// Returns the number of arguments of the regions.
     pub(crate) fn n_arguments(&self) -> usize {
         self.regions.iter().map(|it| it.n_arguments).sum()
     }
 
-    /// The header of an op; `None` for a part of a document, whose headers cannot be compared.
+    /// Returns the header of an op; `None` for a part of a document, whose headers cannot be
+    /// compared.
     pub(crate) fn of(ir: &Ir, op: Op) -> Option<Self> {
         let data = ir.op(op);
         if data.kind == OpKind::Chunk {

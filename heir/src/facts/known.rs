@@ -1,4 +1,4 @@
-//! The levels and polynomials of the ciphertexts of a program.
+//! The solved facts of a HEIR program: levels and polynomials of its ciphertexts.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,25 +16,26 @@ use crate::text::types::TypeFacts;
 use noisy_dataflow::sparse::{Domain, Input, Sparse};
 use noisy_integers::Integers;
 
-/// The facts of the ciphertexts of a program.
+/// The solved facts of the ciphertexts of a program.
 #[derive(Debug)]
 pub struct Heir {
     pub(crate) facts: Sparse<Ciphertexts>,
-    /// By part of the document: the largest level of any ciphertext, and true if no ciphertext of
-    /// unknown level may have a larger one.
+    /// For each part of the document, the largest level of any ciphertext, and true if no
+    /// ciphertext of unknown level may have a larger one.
     pub(crate) largest: Vec<(u32, bool)>,
-    /// The levels at which values are wanted that plaintexts encode; made when somebody asks.
+    /// For the values that `mgmt.init` encodes, the level at which their other uses need them;
+    /// computed at the first query.
     pub(crate) sources: OnceLock<FxHashMap<Value, Option<Level>>>,
-    /// Functions that change polynomials, and those that change levels, each with an op that does;
-    /// made when somebody asks.
+    /// The functions that change dimensions, and those that change levels, each with an op that
+    /// does; computed at the first query.
     pub(crate) changing_functions: [OnceLock<FxHashMap<Op, Op>>; 2],
-    /// The levels that are left, by value.
+    /// The remaining levels of each value.
     pub(crate) left: Vec<Option<u32>>,
 }
 
 impl Heir {
-    /// Analyzes a program; `None` for one that is not HEIR's: no module names a scheme, no argument
-    /// of a function is secret, and no op is of one of HEIR's dialects.
+    /// Analyzes a program; `None` if it is not a HEIR program: no module names a scheme, no
+    /// argument of a function is secret, and no op belongs to one of HEIR's dialects.
     pub fn new(ir: &Ir, integers: &Integers) -> Option<Self> {
         let ciphertexts = Ciphertexts::new(ir);
         let has_scheme = ciphertexts.settings.all().any(|it| it.scheme.is_some());
@@ -50,7 +51,7 @@ impl Heir {
             left: vec![None; ir.bounds().1],
         };
         let values = plaintext::values(ir);
-        // Levels of one client follow from those of others; conflicts change no level.
+        // Levels of one client function follow from those of others; conflicts change no level.
         for round in 0.. {
             let entries = clients::entries(ir, &it.facts);
             let has_other_conflicts = !it.find_conflicts(ir, &values).is_empty();
@@ -82,8 +83,8 @@ impl Heir {
         Some(it)
     }
 
-    /// Looks for conflicts of some values again, and returns the values whose conflict changed.
-    /// *Cost.* Their uses.
+    /// Updates the conflicts of some values, and returns the values whose conflict changed. *Cost.*
+    /// The uses of these values.
     pub(crate) fn find_conflicts(&mut self, ir: &Ir, values: &[Value]) -> Vec<Value> {
         let before = &self.facts.analysis.conflicts;
         let of = |it: Value| ciphertext(&self.facts, it);
@@ -107,13 +108,13 @@ impl Heir {
         changed.into_iter().map(|it| it.0).collect()
     }
 
-    /// The levels that are left for a value: those that `mgmt.mgmt` or its type states, else those
-    /// that the used levels leave of the moduli.
+    /// Returns the remaining levels of a value: those that `mgmt.mgmt` or its type states, else the
+    /// number of moduli minus the used levels.
     pub fn left(&self, value: Value) -> Option<usize> {
         usize::try_from((*self.left.get(value.index())?)?).ok()
     }
 
-    /// As [`Heir::left`], from the text and the facts.
+    /// Computes [`Heir::left`] from the text and the facts.
     pub(crate) fn find_left(&self, ir: &Ir, value: Value) -> Option<u32> {
         u32::try_from(self.left_by_text(ir, value)?).ok()
     }
@@ -132,7 +133,7 @@ impl Heir {
         {
             return self.left_by_text(ir, from);
         }
-        // The level of a plaintext follows from its uses, whose edits do not reach it.
+        // The level of a plaintext depends on its uses, and edits of the uses do not update it.
         if self.ciphertext(value) == Ciphertext::Plain {
             return None;
         }
@@ -140,14 +141,14 @@ impl Heir {
         annotation::params(self.setting_for(ir, value)?)?.1.max_level().checked_sub(used)
     }
 
-    /// The number of levels for a value by the options: those between bootstraps and those that a
-    /// bootstrap takes.
+    /// Returns the number of levels for a value according to the options: those between bootstraps
+    /// plus those that a bootstrap uses.
     pub(crate) fn budget(&self, ir: &Ir, options: Options, value: Value) -> Option<u32> {
         let taken = self.setting_for(ir, value).map_or(0, |it| it.bootstrap_level);
         Some(options.level_budget?.get().saturating_add(taken))
     }
 
-    /// The number of times that the moduli of the parameters for a value can be switched.
+    /// Returns the number of modulus switches that the parameters for a value allow.
     pub fn switches(&self, ir: &Ir, value: Value) -> Option<u32> {
         let setting = self.setting_for(ir, value)?;
         match &setting.params {
@@ -158,13 +159,13 @@ impl Heir {
         }
     }
 
-    /// The setting of the first module that names a scheme.
+    /// Returns the setting of the first module that names a scheme.
     pub fn setting(&self) -> &Setting {
         self.facts.analysis.settings.first()
     }
 
-    /// The setting of the module around an op: the first with attributes in the part of the
-    /// document with the op.
+    /// Returns the setting of the module around an op: the first module with attributes in the part
+    /// of the document that contains the op.
     pub fn setting_of(&self, op: Op) -> Option<&Setting> {
         self.facts.analysis.settings.of(op)
     }
@@ -173,17 +174,17 @@ impl Heir {
         &self.facts.analysis.settings
     }
 
-    /// The attributes of modules that cannot be used, each with its module.
+    /// Returns the unusable attributes of modules, each with its module.
     pub fn scheme_faults(&self) -> Vec<(Op, &SchemeFault)> {
         self.settings().faults().collect()
     }
 
-    /// As [`Heir::setting_of`], of what defines a value.
+    /// Returns the setting of the module around the definition of a value.
     pub(crate) fn setting_for(&self, ir: &Ir, value: Value) -> Option<&Setting> {
         self.setting_of(ir.definition_site(value)?)
     }
 
-    /// The chosen noise model, else that of average bounds for the scheme.
+    /// Returns the chosen noise model, else the model of average bounds for the scheme.
     pub fn noise_model(&self, chosen: Option<Model>) -> Option<Model> {
         let default = || {
             self.settings().all().find_map(|it| match it.scheme? {
@@ -195,41 +196,42 @@ impl Heir {
         chosen.or_else(default)
     }
 
-    /// The most levels that a ciphertext may use where a value is defined: those of the options,
-    /// else those of the moduli; `None` without either.
+    /// Returns the largest number of levels that a value may use: those of the options, else those
+    /// of the moduli; `None` without either.
     pub fn available(&self, ir: &Ir, options: Options, value: Value) -> Option<u32> {
         self.budget(ir, options, value).or_else(|| self.switches(ir, value))
     }
 
-    /// The most levels that a ciphertext uses.
+    /// Returns the largest number of levels that a ciphertext of the program uses.
     pub(crate) fn levels(&self) -> u32 {
         self.largest.iter().map(|it| it.0).max().unwrap_or(0)
     }
 
-    /// The number of the part of the document that a value is in.
+    /// Returns the index of the part of the document that contains a value.
     pub(crate) fn part(&self, ir: &Ir, value: Value) -> usize {
         ir.definition_site(value).map_or(0, |it| self.settings().part(it))
     }
 
-    /// The most levels that a ciphertext uses in the part of the document that a value is in.
+    /// Returns the largest number of levels that a ciphertext uses in the part of the document that
+    /// contains a value.
     pub fn levels_around(&self, ir: &Ir, value: Value) -> u32 {
         self.largest.get(self.part(ir, value)).map_or(0, |it| it.0)
     }
 
-    /// The kind of a value, with its numbers.
+    /// Returns the kind of a value, with its level and dimension if it is a ciphertext.
     pub fn ciphertext(&self, value: Value) -> Ciphertext {
         ciphertext(&self.facts, value)
     }
 
-    /// Returns true if nothing is unchecked but by calls that pass other levels than their callees
-    /// take: the facts are then right of each call. *Cost.* The conflicts, with their uses.
+    /// Returns true if all conflicts are calls that pass other levels than their callees take. The
+    /// facts are then correct for each call. *Cost.* The conflicts, with their uses.
     pub(crate) fn conflicts_in_calls_only(&self, ir: &Ir) -> bool {
         let of = |it: Value| self.ciphertext(it);
         let mut conflicts = self.facts.analysis.conflicts.keys();
         conflicts.all(|&it| conflicts::passes_other_level(ir, it, &of))
     }
 
-    /// The number of ops that the last update visited.
+    /// Returns the number of ops that the last update visited.
     pub fn n_visits(&self) -> usize {
         self.facts.n_visits()
     }
@@ -244,13 +246,13 @@ impl Heir {
         self.written_as(value).dimension == HeirNumber::Open
     }
 
-    /// The numbers that HEIR writes on a value.
+    /// Returns the sources of the numbers in HEIR's annotation of a value.
     pub(crate) fn written_as(&self, value: Value) -> HeirNumbers {
         self.facts.fact(value).map(|it| it.written).unwrap_or_default()
     }
 
-    /// The fact of a value as HEIR sees it: unreached if HEIR finds no level, and unknown if its
-    /// level is not checked.
+    /// Returns the fact of a value with the level that HEIR finds: unreached if HEIR finds none,
+    /// unknown if the level is not checked.
     fn with_checked_level(&self, value: Value) -> Ciphertext {
         match self.written_as(value).level {
             HeirNumber::Fresh => Ciphertext::Bottom,
@@ -259,7 +261,7 @@ impl Heir {
         }
     }
 
-    /// The fact of a value, with unknown polynomials if these are not checked.
+    /// Returns the fact of a value, with an unknown dimension if it is not checked.
     fn with_checked_dimension(&self, value: Value) -> Ciphertext {
         match self.ciphertext(value) {
             Ciphertext::Encrypted { level, .. } if self.is_dimension_unchecked(value) => {
@@ -269,8 +271,8 @@ impl Heir {
         }
     }
 
-    /// The functions that may return a ciphertext with another number than they take, each with an
-    /// op that changes it.
+    /// Returns the functions whose results may have another number than their arguments, each with
+    /// an op that changes it. The number is the one that the placed op resets.
     pub fn changing_functions(&self, ir: &Ir, placed: Placed) -> &FxHashMap<Op, Op> {
         let at = usize::from(placed != Placed::Relinearize);
         self.changing_functions[at].get_or_init(|| {
@@ -278,28 +280,29 @@ impl Heir {
         })
     }
 
-    /// At which level something is wanted that is also encoded.
+    /// Returns the level at which uses other than `mgmt.init` need a value that `mgmt.init`
+    /// encodes.
     pub(crate) fn source(&self, ir: &Ir, value: Value) -> Option<Level> {
         let sources =
             self.sources.get_or_init(|| plaintext::sources(ir, &|it| self.with_checked_level(it)));
         sources.get(&value).copied().flatten()
     }
 
-    /// The effect of an op on the level of its operands; `None` if it is unknown.
+    /// Returns the effect of an op on the level of its operands; `None` if it is unknown.
     pub(crate) fn moved(&self, ir: &Ir, op: Op) -> Option<Moved> {
         self.facts.analysis.moved(ir, op)
     }
 
-    /// The levels used that HEIR writes on a value, also where none follows: a ciphertext without a
-    /// level, and a plaintext that no op wants at a level, are written as if they were fresh.
-    /// `None` if the level is not checked.
+    /// Returns the used levels in HEIR's annotation of a value. Without a level, HEIR annotates
+    /// that of a fresh ciphertext: for a ciphertext without a level, and for a plaintext that no op
+    /// needs at a level. `None` if the level is not checked.
     pub fn written(&self, ir: &Ir, value: Value) -> Option<u32> {
         if let Some(level) = self.level(ir, value) {
             return Some(level);
         }
         match self.ciphertext(value) {
             _ if self.is_level_unchecked(value) => None,
-            // HEIR ends with an error where there is none.
+            // HEIR reports an error if there is no level.
             Ciphertext::Encrypted { level, .. } => (level != Level::Invalid).then_some(0),
             Ciphertext::Plain => {
                 let of = |it: Value| self.with_checked_level(it);
@@ -310,7 +313,8 @@ impl Heir {
         }
     }
 
-    /// The polynomials that HEIR writes on a value, also on a plaintext that no op wants with some.
+    /// Returns the dimension in HEIR's annotation of a value, also for a plaintext whose uses need
+    /// no dimension.
     pub fn written_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         if let Some(dimension) = self.dimension(ir, value) {
             return Some(dimension);
@@ -332,22 +336,22 @@ impl Heir {
     }
 
     /// Returns true if a value is an encoded plaintext in a part of the document that marks
-    /// secrets: elsewhere HEIR sees no ciphertexts.
+    /// secrets. In other parts, HEIR finds no ciphertexts.
     pub(crate) fn is_encoded(&self, ir: &Ir, value: Value) -> bool {
         let is_marked = |op: Op| self.facts.analysis.marks_secrets(op);
         plaintext::is_init(ir, value) && ir.defining_op(value).is_some_and(is_marked)
     }
 
-    /// As [`Heir::written_dimension`], but `None` after lowering: HEIR takes no op of a scheme for
-    /// a product.
+    /// Returns [`Heir::written_dimension`], but `None` after lowering, because HEIR counts no op of
+    /// a scheme as a product.
     pub(crate) fn comparable_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         let is_lowered = self.is_lowered_type(&ir.interner, ir.value(value).ty);
         let is_found = self.written_as(value).dimension != HeirNumber::Fresh;
         if is_lowered || !is_found { None } else { self.written_dimension(ir, value) }
     }
 
-    /// The level of a ciphertext, or that at which a plaintext is needed, in levels used; `None` if
-    /// there is none, or it is not known or not checked.
+    /// Returns the level of a ciphertext, or the level at which a plaintext is needed, in levels
+    /// used; `None` if there is none, or it is unknown or not checked.
     pub fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
         let written = self.written_as(value).level;
         let of = |it: Value| self.with_checked_level(it);
@@ -361,7 +365,7 @@ impl Heir {
         self.facts.analysis.type_facts(interner, ty).is_lowered
     }
 
-    /// The facts that a type states.
+    /// Returns the facts that a type states.
     pub(crate) fn type_facts(&self, interner: &Interner, ty: Type) -> TypeFacts {
         self.facts.analysis.type_facts(interner, ty)
     }
@@ -370,8 +374,8 @@ impl Heir {
         self.facts.analysis.type_facts(&ir.interner, ir.value(value).ty).level
     }
 
-    /// The polynomials of a ciphertext, or of the ciphertexts that a plaintext meets; `None` if
-    /// that is not known or not checked.
+    /// Returns the dimension of a ciphertext, or of the ciphertexts that a plaintext is combined
+    /// with; `None` if it is unknown or not checked.
     pub fn dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         let written = self.written_as(value).dimension;
         let wanted = || plaintext::dimension(ir, value, &|it| self.with_checked_dimension(it));
@@ -411,15 +415,16 @@ impl Heir {
     }
 }
 
-/// The most clients whose levels follow one from another; those of longer chains are unknown.
+/// The longest chain of client functions whose levels depend on each other; longer chains are
+/// unknown.
 const MOST_CLIENTS: usize = 16;
 
-/// The kind and the numbers of a value.
+/// Returns the kind of a value, with its level and dimension.
 fn ciphertext(facts: &Sparse<Ciphertexts>, value: Value) -> Ciphertext {
     facts.fact(value).map(|it| it.ciphertext).unwrap_or_default()
 }
 
-/// Returns true if some op is of a dialect that only HEIR has.
+/// Returns true if some op belongs to one of HEIR's dialects.
 fn has_heir_op(ir: &Ir) -> bool {
     const DIALECTS: [&str; 10] = [
         "secret",

@@ -1,4 +1,4 @@
-//! The layers below noise and scales: integers, and the levels of ciphertexts.
+//! The layers below noise and scales: facts of integers, and of the levels of ciphertexts.
 
 use std::sync::OnceLock;
 
@@ -11,11 +11,11 @@ use noisy_dataflow::flow::Interval;
 use noisy_dataflow::sparse::{Base, Moved};
 use noisy_integers::Integers;
 
-/// Integers, and what is known of ciphertexts, always of the same text.
+/// The facts of integers and of ciphertexts, always for the same text.
 #[derive(Debug)]
 pub struct Solved {
     integers: Integers,
-    /// Found when somebody asks; then kept up to date by edits, or given up.
+    /// Computed at the first query, and updated after edits, or discarded.
     heir: OnceLock<Option<Box<Kept>>>,
 }
 
@@ -24,9 +24,9 @@ pub struct Solved {
 pub struct LowerFacts {
     /// The kind of the value.
     pub(crate) ciphertext: Ciphertext,
-    /// The levels that are left for it.
+    /// The remaining levels.
     pub(crate) left: Option<usize>,
-    /// True if its type is one of a scheme or a library.
+    /// True if the type of the value is one of a scheme or a library.
     pub(crate) is_lowered: bool,
 }
 
@@ -36,7 +36,7 @@ impl Solved {
         Self::of(Integers::new(ir))
     }
 
-    /// Solves some programs from scratch, step by step for all.
+    /// Solves several programs from scratch, step by step for all together.
     pub fn all<'a>(irs: impl Iterator<Item = &'a Ir> + Clone) -> Vec<Self> {
         Integers::all(irs).into_iter().map(Self::of).collect()
     }
@@ -45,18 +45,19 @@ impl Solved {
         Self { integers, heir: OnceLock::new() }
     }
 
-    /// The facts on integers.
+    /// Returns the facts of integers.
     pub fn integers(&self) -> &Integers {
         &self.integers
     }
 
-    /// The facts on ciphertexts; `None` if the program is not HEIR's.
+    /// Returns the facts of ciphertexts; `None` if the program is not a HEIR program.
     pub fn heir(&self, ir: &Ir) -> Option<&Heir> {
         let kept = || Kept::new(ir, &self.integers).map(Box::new);
         self.heir.get_or_init(kept).as_deref().map(|it| &it.heir)
     }
 
-    /// Takes in an edit. What else is known of ciphertexts; `None` if that is to be found anew.
+    /// Applies an edit. Returns its effect on the facts of ciphertexts; `None` if these must be
+    /// recomputed.
     pub fn update(&mut self, ir: &Ir, delta: &Delta) -> Option<Upkept> {
         self.integers.update(ir, delta);
         let integers = &self.integers;
@@ -67,7 +68,8 @@ impl Solved {
         moved
     }
 
-    /// The values below noise and scales whose facts changed.
+    /// Returns the values whose facts below noise and scales changed: those of integers, and
+    /// `values`.
     pub fn moved(&self, values: Vec<Value>) -> Moved {
         self.integers.moved().and(&Moved::These(values))
     }

@@ -1,8 +1,8 @@
-//! Values that loops carry from round to round.
+//! Values that loops carry from iteration to iteration.
 //!
-//! The level is part of a ciphertext's type after lowering, so HEIR demands that a loop gives to
-//! its next round the level that it takes. A loop that runs once has no next round. Source: HEIR,
-//! `lib/Analysis/LevelAnalysis`.
+//! After lowering, the level is part of the type of a ciphertext, so HEIR requires that the yielded
+//! value has the level of the initial value. A loop that runs once has no next iteration. Source:
+//! HEIR, `lib/Analysis/LevelAnalysis`.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 
@@ -13,29 +13,30 @@ use noisy_dataflow::view::View;
 pub(crate) struct Carried {
     /// The loop.
     pub(crate) op: Op,
-    /// The value that the loop takes.
+    /// The initial value.
     pub(crate) init: Value,
-    /// The argument that it is in each round.
+    /// The block argument in each iteration.
     pub(crate) argument: Option<Value>,
-    /// The value that is given to the next round.
+    /// The value that is yielded to the next iteration.
     pub(crate) yielded: Value,
-    /// The operands of the loop and of its end that are the first and the last of these.
+    /// The operand of the loop that is the initial value, and the operand of the terminator that is
+    /// the yielded value.
     pub(crate) uses: [(Op, u32); 2],
-    /// True if there is a next round, by the bounds that HEIR sees.
+    /// True if the loop may run more than once, according to the bounds that HEIR analyzes.
     pub(crate) is_repeated: bool,
 }
 
-/// Returns true if an op runs its regions in rounds.
+/// Returns true if an op is a loop.
 pub(crate) fn is_loop(ir: &Ir, op: Op) -> bool {
     matches!(Flow::of(ir, op), Flow::For { .. } | Flow::While)
 }
 
-/// Tells all that loops of a region carry, in textual order.
+/// Calls `tell` for each carried value of the loops in a region, in textual order.
 pub(crate) fn carried(ir: &Ir, within: Region, tell: &mut dyn FnMut(&Carried)) {
     ir.walk(within, &mut |op| carried_by(ir, op, tell));
 }
 
-/// Tells all that an op carries round, if it is a loop.
+/// Calls `tell` for each carried value of an op, if it is a loop.
 pub(crate) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
     let data = ir.op(op);
     let (first, last) = match Flow::of(ir, op) {
@@ -60,9 +61,9 @@ pub(crate) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
     }
 }
 
-/// The number of rounds of a loop by its bounds as they are written: HEIR takes an `affine.for` by
-/// the one constant that each bound is in its text, and an `scf.for` by the constants that it is
-/// given, also as another type.
+/// Returns the trip count of a loop as HEIR computes it. The bounds of an `affine.for` must be
+/// single constants in its maps. The bounds of an `scf.for` must be constants or casts of
+/// constants.
 pub(crate) fn rounds(ir: &impl View, op: Op) -> Option<u64> {
     let is_affine = ir.op(op).kind == OpKind::AffineFor;
     let is_one = |name: &str| {
@@ -84,23 +85,23 @@ pub(crate) fn rounds(ir: &impl View, op: Op) -> Option<u64> {
     u64::try_from((upper.0 - lower.0 + step.0 - 1).max(0) / step.0).ok()
 }
 
-/// The most casts behind one another that are looked through.
+/// The longest chain of casts that is followed.
 const MOST_CASTS: usize = 8;
 
-/// Returns true if an op gives its operand as another type: the same number, if it is not negative
-/// and the type is wide enough.
+/// Returns true if an op casts an integer. The result is the same number if it is not negative and
+/// fits in the type.
 fn is_cast(ir: &impl View, op: Op) -> bool {
     let name = ir.op_name(op);
     matches!(name, "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui")
 }
 
-/// The number that a value is by the constant that it is cast from.
+/// Returns the number of a constant or of a cast of one.
 fn constant(ir: &impl View, mut value: Value) -> Option<i128> {
     for n_casts in 0..=MOST_CASTS {
         let Def::Result(by, _) = ir.def(value) else { return None };
         if ir.op(by).kind == OpKind::ArithConstant {
             let number = ir.interner().int_value(ir.attr(by, "value")?)?;
-            // A cast to a narrower type, or without a sign, may give another one.
+            // A cast to a narrower type, or a zero extension, may change the number.
             let ty = ir.interner().short_type_text(ir.ty(value));
             let is_wide = matches!(&*ty, "index" | "i8" | "i16" | "i32" | "i64");
             let is_small = (0..=i128::from(i8::MAX)).contains(&number);
@@ -115,7 +116,8 @@ fn constant(ir: &impl View, mut value: Value) -> Option<i128> {
     None
 }
 
-/// The loops with bounds that are what an op gives, also as another type.
+/// Returns the loops whose bounds are the result of a constant or a cast, also through further
+/// casts.
 pub(crate) fn bounded_by(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
     let mut stack: Vec<(Op, usize)> = vec![(op, 0)];

@@ -1,10 +1,12 @@
-//! Noise of ciphertexts in bits, under one of the models of `noise/formulas.rs`, by dataflow.
+//! The dataflow analysis of the noise of ciphertexts, under one of the models of
+//! `noise/formulas.rs`.
 //!
-//! *Facts.* A value is a plaintext or a ciphertext with noise; where paths meet, the larger counts.
-//! The level at which an op runs is that in its `mgmt.mgmt`, else the one that the used levels
-//! leave of the moduli. A loop with a known trip count is iterated that often; noise that goes on
-//! to grow in another loop has no bound. *Source.* HEIR, `lib/Analysis/NoiseAnalysis`; an op
-//! without a rule in HEIR passes on the noise of its first ciphertext operand.
+//! *Facts.* A value is a plaintext or a ciphertext with noise. Where paths meet, the larger noise
+//! counts. The level at which an op runs is that in its `mgmt.mgmt`, else the number of moduli
+//! minus the used levels. A loop with a known trip count is iterated that often; noise that
+//! increases in each iteration of another loop has no bound. *Source.* HEIR,
+//! `lib/Analysis/NoiseAnalysis`; the result of an op without a rule in HEIR has the noise of its
+//! first ciphertext operand.
 
 pub(crate) mod formulas;
 mod log2;
@@ -25,7 +27,7 @@ use crate::text::setting::{Scheme, Setting, Settings};
 use noisy_dataflow::sparse::{AnalysisContext, Loops, Sparse, SparseForward};
 use noisy_dataflow::view::View;
 
-/// The number of the setting that has the parameters.
+/// The index of the setting with the parameters of the model.
 type Part = u32;
 
 /// The fact about the noise of a value.
@@ -34,9 +36,9 @@ pub(crate) type Bits = Estimate<NoiseBound>;
 /// The noise of a ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoiseBound {
-    /// At most so much.
+    /// The noise is at most this, under the parameters of a setting.
     AtMost(Noise, Part),
-    /// It goes on to grow.
+    /// The noise has no bound.
     Unbounded,
 }
 
@@ -66,7 +68,7 @@ impl fmt::Display for NoiseBound {
     }
 }
 
-/// A model with the parameters of each setting that has some for it.
+/// A model for each setting that has parameters for it.
 #[derive(Debug)]
 struct Models {
     name: &'static str,
@@ -85,15 +87,15 @@ impl Models {
     }
 }
 
-/// The analysis of noise under one model.
+/// The dataflow analysis of noise under one model.
 #[derive(Debug)]
 pub struct NoiseBits {
     models: Models,
 }
 
 impl NoiseBits {
-    /// The analysis of a program; `None` if no module has parameters with a plaintext modulus for
-    /// the scheme of the model.
+    /// Creates the analysis of a program; `None` if no module has parameters with a plaintext
+    /// modulus for the scheme of the model.
     pub fn new(heir: &Heir, model: Model) -> Option<Self> {
         let scheme = if model.is_bfv() { Scheme::Bfv } else { Scheme::Bgv };
         let of = |setting: &Setting| {
@@ -107,7 +109,7 @@ impl NoiseBits {
     }
 }
 
-/// The noise of a program under one model.
+/// The noise facts of a program under one model.
 #[derive(Clone, Copy, Debug)]
 pub struct HeirNoise<'a> {
     ir: &'a Ir,
@@ -116,7 +118,7 @@ pub struct HeirNoise<'a> {
 }
 
 impl<'a> HeirNoise<'a> {
-    /// The noise that was solved.
+    /// Wraps the solved facts.
     pub fn new(ir: &'a Ir, heir: &'a Heir, facts: &'a Sparse<NoiseBits>) -> Self {
         Self { ir, heir, facts }
     }
@@ -125,13 +127,13 @@ impl<'a> HeirNoise<'a> {
         &self.facts.analysis.models
     }
 
-    /// The name of the model.
+    /// Returns the name of the model.
     pub fn name(&self) -> &'static str {
         self.models().name
     }
 
-    /// The noise of a ciphertext in bits, infinite if it has no bound; `None` for other values and
-    /// if it is unknown.
+    /// Returns the noise of a ciphertext in bits, infinite if it has no bound; `None` for other
+    /// values and if it is unknown.
     pub fn bits(&self, value: Value) -> Option<f64> {
         Some(match self.facts.fact(value)?.known()? {
             NoiseBound::AtMost(noise, part) => self.models().of(part)?.bits(noise),
@@ -139,13 +141,13 @@ impl<'a> HeirNoise<'a> {
         })
     }
 
-    /// The bits that there are for noise at the level of a value.
+    /// Returns the noise budget at the level of a value, in bits.
     pub fn budget(&self, value: Value) -> Option<f64> {
         let (model, _) = self.models().around(self.ir.definition_site(value)?)?;
         Some(model.total_bits(self.heir.left(value)?))
     }
 
-    /// The noise of a value and the bits that there are, if it is more.
+    /// Returns the noise and the budget of a value in bits, if the noise exceeds the budget.
     pub fn excess(&self, value: Value) -> Option<(f64, f64)> {
         let (bits, budget) = (self.bits(value)?, self.budget(value)?);
         (bits > budget).then_some((bits, budget))
@@ -258,13 +260,13 @@ enum Effect {
     MultiplyPlain,
     SwitchModulus,
     SwitchKey,
-    /// The noise is that of its first ciphertext.
+    /// The result has the noise of the first ciphertext operand.
     None,
     Unknown,
 }
 
-/// The effect of an op on noise, by its full name. The effect of ops that compute and have no rule
-/// in HEIR's models is unknown.
+/// Returns the effect of an op on noise, by its full name. The effect of an op that computes and
+/// has no rule in HEIR's models is unknown.
 fn effect(name: &str) -> Effect {
     let (dialect, op) = name.split_once('.').unwrap_or(("", name));
     match (dialect, op) {

@@ -1,15 +1,15 @@
-//! The level at which a plaintext is needed: that of the ciphertexts that it meets.
+//! The level at which a plaintext is needed: that of the ciphertexts that it is combined with.
 //!
-//! A plaintext is encoded for one level (`mgmt.init` once for each use): the largest of the
-//! ciphertexts that sums and products with it give. In HEIR other ops, and ends of regions, do not
-//! decide the level: HEIR then writes the plaintext as if it were for a fresh ciphertext. We give
-//! it that level only where it is true. A plaintext that is no `mgmt.init` has no level in HEIR; we
-//! give it that of the values that are computed from it. A plaintext that becomes a ciphertext at
-//! the end of a branch or of a round has the level and the polynomials of that one, the least of
-//! several.
+//! A plaintext is encoded for one level (`mgmt.init` once for each use): the largest level of the
+//! sums and products that take it. In HEIR, other ops and ends of regions do not determine the
+//! level: HEIR then annotates the plaintext with the level of a fresh ciphertext. This analysis
+//! uses that level only if it is correct. A plaintext that is not a `mgmt.init` has no level in
+//! HEIR; this analysis uses the level of the values that are computed from it. A plaintext that
+//! becomes a ciphertext at the end of a branch or of an iteration has the level and the dimension
+//! of this ciphertext, the least of several.
 //!
-//! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis}`, the backward analyses. *Cost.*
-//! The ops on plaintexts that follow from a value, up to a bound.
+//! *Source.* HEIR, the backward analyses in `lib/Analysis/{LevelAnalysis,DimensionAnalysis}`.
+//! *Cost.* The ops on plaintexts that follow from a value, up to a bound.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,28 +21,29 @@ use crate::ops::rules;
 use crate::text::types;
 use noisy_dataflow::flow;
 
-/// Most plaintext ops that are followed from one value.
+/// The largest number of values that are visited from one value.
 const MOST: usize = 10_000;
 
-/// The numbers that the uses of a plaintext want.
+/// The numbers that the uses of a plaintext need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// The largest level of the results of sums and products.
     level: Option<Level>,
-    /// The largest level of the ciphertexts that it meets otherwise.
+    /// The largest level of the results of other ops.
     elsewhere: Option<Level>,
-    /// The largest level of the ciphertexts that it becomes where paths meet.
+    /// The largest level of the ciphertexts that the plaintext becomes where paths meet.
     merged: Option<Level>,
-    /// The most polynomials of what is computed with it.
+    /// The largest dimension of the values that are computed with the plaintext.
     dimension: Option<Dimension>,
-    /// The most of the ciphertexts which are the plaintext.
+    /// The largest dimension of the ciphertexts that the plaintext becomes where paths meet.
     merged_dimension: Option<Dimension>,
-    /// The least of the ciphertexts which are the value itself at the end of another way.
+    /// The least level of the ciphertexts that the plaintext itself, not a value computed from it,
+    /// becomes where paths meet.
     itself: Option<Level>,
-    /// The same of polynomials.
+    /// The least dimension of these ciphertexts.
     itself_dimension: Option<Dimension>,
-    /// True if a sum or product that takes it has an unknown level, or none: then it may be wanted
-    /// at any.
+    /// True if a sum or product that takes the plaintext has no level or an unknown one. Any level
+    /// may be needed then.
     is_unsettled: bool,
 }
 
@@ -53,8 +54,8 @@ fn least<T: Ord>(a: Option<T>, b: T) -> Option<T> {
     })
 }
 
-/// The values that an operand flows into; not those of a further round of a loop that runs once,
-/// nor those past a loop that runs.
+/// Returns the values that an operand feeds, except the next iteration of a loop that runs once,
+/// and the results of a loop that runs at least once.
 fn fed_by(ir: &Ir, user: Op, index: u32) -> impl Iterator<Item = Value> {
     let holder = ir.parent_op(user).filter(|_| flow::is_yield(ir, user));
     let is_last = holder.is_some_and(|it| loops::rounds(ir, it) == Some(1));
@@ -66,7 +67,7 @@ fn fed_by(ir: &Ir, user: Op, index: u32) -> impl Iterator<Item = Value> {
     })
 }
 
-/// The numbers that the uses of a plaintext want.
+/// Computes the numbers that the uses of a plaintext need.
 pub(crate) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Wanted {
     let mut out = Wanted::default();
     let mut seen: FxHashSet<(Value, bool)> = FxHashSet::default();
@@ -96,7 +97,7 @@ pub(crate) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
             }
             let is_encoded = at == value && rules::takes_plaintext(ir, user, index as usize);
             out.is_unsettled |= is_encoded && gives_no_level(ir, user, of);
-            // If the result of an op is unknown, so is the level it needs.
+            // If the result of an op is unknown, the level that the op needs is unknown too.
             if is_unknown(ir, user, of) {
                 continue;
             }
@@ -119,13 +120,13 @@ pub(crate) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
     out
 }
 
-/// Returns true if a result of an op is unknown or unreached.
+/// Returns true if a result of an op is unknown or unreachable.
 fn is_unknown(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> bool {
     let mut results = ir.op(op).results.iter();
     results.any(|&it| matches!(of(it), Ciphertext::Unknown | Ciphertext::Bottom))
 }
 
-/// Returns true if an op gives a ciphertext without a level, or with an unknown one.
+/// Returns true if a result of an op is a ciphertext without a level, or with an unknown one.
 fn gives_no_level(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> bool {
     ir.op(op).results.iter().any(|&it| {
         let fact = of(it);
@@ -133,7 +134,8 @@ fn gives_no_level(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> bool {
     })
 }
 
-/// The level that a plaintext is encoded for; `direct` is [`direct`] of what a `mgmt.init` encodes.
+/// Returns the level that a plaintext is encoded for. `direct` returns the level of [`direct`] for
+/// an operand of a `mgmt.init`.
 pub(crate) fn level(
     ir: &Ir,
     value: Value,
@@ -147,7 +149,7 @@ pub(crate) fn level(
     if !is_init(ir, value) {
         return here.level.max(here.elsewhere).max(here.merged);
     }
-    // A plaintext that is also used directly is encoded for the larger level of both.
+    // A plaintext that also has other uses is encoded for the larger level of both.
     let operand = ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value);
     let source = operand.and_then(|it| through_inits(ir, it, direct));
     let fresh = Some(Level::Used(0));
@@ -158,13 +160,13 @@ pub(crate) fn level(
     if others == fresh {
         return fresh;
     }
-    // An argument of a function counts as fresh, and the lesser of two levels is taken.
+    // An argument of a function counts as fresh, and the lesser of the two levels is used.
     let is_merged = here.elsewhere.is_none() && operand.is_some_and(|it| is_computed(ir, it));
     here.itself.filter(|_| is_merged)
 }
 
-/// The level that HEIR writes on a `mgmt.init` whose uses decide none: that of the ciphertext that
-/// it becomes, else that of a fresh one.
+/// Returns the level in HEIR's annotation of a `mgmt.init` whose uses need no level: that of the
+/// ciphertext that it becomes, else that of a fresh ciphertext.
 pub(crate) fn written(
     ir: &Ir,
     value: Value,
@@ -178,7 +180,7 @@ pub(crate) fn written(
     let is_entry = operand.is_some_and(|it| !is_computed(ir, it));
     let here = wanted(ir, value, of);
     let level = here.level.max(operand.and_then(|it| through_inits(ir, it, direct)));
-    // A function that it is passed to, or returned to, may want it at a level.
+    // A callee or a caller that gets the plaintext may need it at a level.
     let is_passed = |it: Value| {
         let mut users = ir.value(it).uses.iter().map(|it| ir.op(it.0).kind);
         users.any(|it| matches!(it, OpKind::FuncCall | OpKind::FuncReturn))
@@ -188,12 +190,12 @@ pub(crate) fn written(
         return None;
     }
     let level = level.or(is_entry.then_some(Level::Used(0)));
-    // Of two levels the one with more moduli left is taken where paths meet.
+    // Where paths meet, the level with more remaining moduli is used.
     let merged = here.itself.map(|it| level.map_or(it, |level| level.min(it)));
     Some(merged.or(level).unwrap_or(Level::Used(0)))
 }
 
-/// The polynomials of the ciphertexts that a plaintext meets.
+/// Returns the dimension of the ciphertexts that a plaintext is combined with.
 pub(crate) fn dimension(
     ir: &Ir,
     value: Value,
@@ -211,8 +213,8 @@ pub(crate) fn dimension(
     }
 }
 
-/// The polynomials that HEIR writes on a `mgmt.init`: those that its users want, else those of the
-/// ciphertext that it becomes, else two.
+/// Returns the dimension in HEIR's annotation of a `mgmt.init`: that which its users need, else
+/// that of the ciphertext that it becomes, else 2.
 pub(crate) fn written_dimension(
     ir: &Ir,
     value: Value,
@@ -225,7 +227,7 @@ pub(crate) fn written_dimension(
     Some(wanted.dimension.or(wanted.itself_dimension).unwrap_or(Dimension::Known(2)))
 }
 
-/// Says of a value what is wanted of it by itself.
+/// Returns the numbers of [`direct`] for a value.
 pub(crate) type Source<'a> = &'a mut dyn FnMut(Value) -> Direct;
 
 /// Leaves the numbers of a ciphertext open that are smaller than those for which a plaintext is
@@ -259,7 +261,7 @@ pub(crate) fn raised(
     out
 }
 
-/// [`direct`] that looks at each value once.
+/// Returns a function that caches [`direct`] for each value.
 pub(crate) fn direct_once(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
@@ -268,12 +270,13 @@ pub(crate) fn direct_once(
     move |value| *known.entry(value).or_insert_with(|| direct(ir, value, of))
 }
 
-/// The [`defined`] values of an op with regions.
+/// Returns the [`defined`] values of an op with regions.
 fn regions_define(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
     if ir.op(op).regions.is_empty() { SmallVec::new() } else { defined(ir, op) }
 }
 
-/// The plaintexts that an op takes, or that become what its regions define or give.
+/// Returns the plaintext operands of an op, and the plaintexts that become its results or the
+/// arguments of its regions.
 pub(crate) fn taken(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> Vec<Value> {
     let operands = ir.op(op).operands.iter().filter_map(|it| it.value);
     let mut out: Vec<Value> = operands.filter(|&it| of(it) == Ciphertext::Plain).collect();
@@ -282,14 +285,14 @@ pub(crate) fn taken(ir: &Ir, op: Op, of: &dyn Fn(Value) -> Ciphertext) -> Vec<Va
     out
 }
 
-/// The plaintexts that a value is fed with.
+/// Returns the plaintexts that feed a value.
 fn plain_feeders(ir: &Ir, fed: Value, of: &dyn Fn(Value) -> Ciphertext) -> SmallVec<[Value; 2]> {
     let feeders = flow::feeders(ir, fed).into_iter().map(|it| it.1);
     feeders.filter(|&it| of(it) == Ciphertext::Plain).collect()
 }
 
-/// The level at which each value is wanted by itself that a `mgmt.init` encodes, [`Level::Invalid`]
-/// if it is unknown. One value may be encoded many times.
+/// Returns, for each value that a `mgmt.init` encodes, the level at which its other uses need it,
+/// [`Level::Invalid`] if it is unknown. One value may be encoded many times.
 pub(crate) fn sources(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
@@ -304,19 +307,19 @@ pub(crate) fn sources(
     out
 }
 
-/// The largest level of the sums and products that use a value itself, else the least of the
-/// ciphertexts that it becomes; the most polynomials of these sums and products; and a flag if one
-/// of these has no level or an unknown one.
+/// The numbers that the direct uses of a plaintext need: the largest level of the sums and products
+/// that take it, else the least level of the ciphertexts that it becomes; the largest dimension of
+/// these sums and products; and true if one of these has no level or an unknown one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Direct {
     pub(crate) level: Option<Level>,
     pub(crate) dimension: Option<Dimension>,
-    /// The most of the ciphertexts that it becomes.
+    /// The largest dimension of the ciphertexts that it becomes.
     merged_dimension: Option<Dimension>,
     is_unsettled: bool,
 }
 
-/// The numbers at which a value is wanted by itself. *Cost.* Its uses.
+/// Computes the numbers that the direct uses of a value need. *Cost.* Its uses.
 pub(crate) fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Direct {
     let mut out = Direct::default();
     let mut merged: Option<Level> = None;
@@ -347,8 +350,8 @@ pub(crate) fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
     out
 }
 
-/// The level at which sums and products want a plaintext that other ops take at a lower one;
-/// `source` is the level at which a value is wanted that a `mgmt.init` encodes.
+/// Returns the level at which sums and products need a plaintext, if other ops take it at a lower
+/// level. `source` returns the level at which a value that a `mgmt.init` encodes is needed.
 pub(crate) fn encoded_for(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
@@ -379,16 +382,17 @@ pub(crate) fn encoded_for(
     most.filter(|&it| it > least)
 }
 
-/// The value that a `mgmt.init` encodes.
+/// Returns the value that a `mgmt.init` encodes.
 fn source_of(ir: &Ir, value: Value) -> Option<Value> {
     let op = ir.defining_op(value).filter(|_| is_init(ir, value))?;
     ir.op(op).operands.first()?.value
 }
 
-/// The most `mgmt.init` behind one another that are looked through.
+/// The longest chain of `mgmt.init` that is followed.
 const MOST_INITS: usize = 16;
 
-/// The largest level at which a value or what it encodes is wanted.
+/// Returns the largest level at which a value, or a value in the chain of `mgmt.init` before it, is
+/// needed.
 fn through_inits(
     ir: &Ir,
     mut value: Value,
@@ -403,7 +407,7 @@ fn through_inits(
     out
 }
 
-/// Returns true if a value may be encoded: a `mgmt.init`, or a value of such a type.
+/// Returns true if a value is a `mgmt.init`, or its type allows encoding.
 pub(crate) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
     is_init(ir, value) || types::may_be_encoded(ir, value)
 }
@@ -417,7 +421,8 @@ fn is_computed(ir: &Ir, value: Value) -> bool {
     matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).regions.is_empty())
 }
 
-/// The results of an op, and the arguments of the first blocks of its regions or of a label.
+/// Returns the results of an op, and the arguments of the entry blocks of its regions or of its
+/// label.
 pub(crate) fn defined(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
     let data = ir.op(op);
     let mut out = SmallVec::from_slice(&data.results);
@@ -430,7 +435,7 @@ pub(crate) fn defined(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
     out
 }
 
-/// All values of a program, in textual order.
+/// Returns all values of a program, in textual order.
 pub(crate) fn values(ir: &Ir) -> Vec<Value> {
     fn within(ir: &Ir, region: Region, out: &mut Vec<Value>) {
         for block in ir.blocks(region) {

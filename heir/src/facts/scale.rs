@@ -1,21 +1,21 @@
-//! Scales of ciphertexts by dataflow: of CKKS as logarithms to base 2, as the text has them and as
-//! `--populate-scale-ckks` will leave them; of BGV as residues of the plaintext modulus, unless
-//! `OpenFHE` keeps them itself.
+//! The dataflow analysis of scales. In CKKS they are logarithms to base 2, as written in the text
+//! and as `--populate-scale-ckks` will change them. In BGV they are residues modulo the plaintext
+//! modulus, unless `OpenFHE` manages them itself.
 //!
 //! *Facts.* A fresh ciphertext, and the result of a bootstrap, has the default scale of the
-//! parameters. A product has the sum of the scales of its operands, a modulus switch takes off the
+//! parameters. A product has the sum of the scales of its operands, a modulus switch subtracts the
 //! rounded logarithm of the modulus of its level, `mgmt.init` and `mgmt.adjust_scale` have the
-//! scale in their `mgmt.mgmt`. Sums have the largest, other ops pass on the first. *Source.* HEIR,
-//! `lib/Analysis/ScaleAnalysis`.
+//! scale in their `mgmt.mgmt`. A sum has the largest scale of its operands, the result of any other
+//! op the scale of the first operand. *Source.* HEIR, `lib/Analysis/ScaleAnalysis`.
 //!
 //! In BGV a fresh ciphertext and a plaintext of `mgmt.init` have scale 1. A product has the product
-//! of the scales, and a modulus switch divides by the modulus of its level. An adjusted scale
-//! follows from the uses, and is unknown here.
+//! of the scales, and a modulus switch divides by the modulus of its level. The scale of
+//! `mgmt.adjust_scale` depends on the uses, and is unknown here.
 //!
-//! *Populated scales.* HEIR computes all scales once, taking each product to reach its target, and
-//! then raises operands by these: the smaller factor of a product below its target, the operand of
-//! a modulus switch whose result is below the default, the smaller operands of a sum. It takes no
-//! note of what the raised operand of a modulus switch does to later scales. *Source.* HEIR,
+//! *Populated scales.* HEIR computes all scales once, and assumes that each product reaches its
+//! target scale. Then it raises operands: the smaller factor of a product below its target, the
+//! operand of a modulus switch whose result is below the default, the smaller operands of a sum. It
+//! ignores that raising the operand of a modulus switch changes later scales. *Source.* HEIR,
 //! `lib/Transforms/PopulateScale/PopulateScaleCKKS.cpp`.
 
 use std::fmt;
@@ -42,9 +42,9 @@ pub(crate) type Scale = Estimate<ScaleNumber>;
 /// The scale of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScaleNumber {
-    /// Logarithms to base 2, in CKKS.
+    /// In CKKS, logarithms to base 2.
     Log2(Bits),
-    /// Modulo the plaintext modulus, in BGV.
+    /// In BGV, a residue modulo the plaintext modulus.
     Residue(u64),
 }
 
@@ -53,7 +53,7 @@ pub enum ScaleNumber {
 pub struct Bits {
     /// The scale that follows from the text.
     pub written: i64,
-    /// The scale by which HEIR decides what it raises.
+    /// The scale by which HEIR decides which operands it raises.
     pub assumed: i64,
     /// The scale after HEIR has raised operands.
     pub populated: i64,
@@ -72,7 +72,8 @@ impl Bits {
         }
     }
 
-    /// The scales of a product of different values; HEIR raises a factor if it is below `target`.
+    /// Returns the scales of a product of different values; HEIR raises a factor if the product is
+    /// below `target`.
     fn product(self, other: Self, target: i64) -> Self {
         let sum = self.map(other, i64::saturating_add);
         if sum.assumed >= target {
@@ -85,7 +86,7 @@ impl Bits {
         Self { assumed: target, populated: large.populated.saturating_add(raised), ..sum }
     }
 
-    /// The scales of a square; see [`Bits::product`].
+    /// Returns the scales of a square; see [`Bits::product`].
     fn square(self, target: i64) -> Self {
         let sum = self.map(self, i64::saturating_add);
         if sum.assumed >= target {
@@ -95,13 +96,13 @@ impl Bits {
         Self { assumed: raised, populated: raised, ..sum }
     }
 
-    /// The scales behind a modulus switch by a modulus of so many bits.
+    /// Returns the scales after a modulus switch by a modulus with this number of bits.
     fn switched(self, modulus: i64, default: i64) -> Self {
         let all = self.map(Self::all(modulus), i64::saturating_sub);
         if all.assumed < default { Self { populated: default, ..all } } else { all }
     }
 
-    /// The populated scale of an operand of a sum whose largest assumed scale is `most`.
+    /// Returns the populated scale of an operand of a sum whose largest assumed scale is `most`.
     pub(crate) fn summand(self, most: i64) -> i64 {
         if self.assumed < most { most } else { self.populated }
     }
@@ -154,39 +155,40 @@ impl fmt::Display for ScaleNumber {
     }
 }
 
-/// The scales of a program.
+/// The scale facts of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Scales<'a>(pub &'a Sparse<ScaleBits>);
 
 impl Scales<'_> {
-    /// The logarithm to base 2 of the scale of a value, by the text; `None` if it has none or it is
-    /// unknown.
+    /// Returns the logarithm to base 2 of the scale of a value that follows from the text; `None`
+    /// if it has none or it is unknown.
     pub fn log2(&self, value: Value) -> Option<i64> {
         self.bits(value).map(|it| it.written)
     }
 
-    /// All scales of a value.
+    /// Returns all scales of a value in CKKS.
     pub(crate) fn bits(self, value: Value) -> Option<Bits> {
         self.0.fact(value)?.as_log2()
     }
 
-    /// The scale of a value in BGV.
+    /// Returns the scale of a value in BGV.
     pub(crate) fn residue(self, value: Value) -> Option<u64> {
         self.0.fact(value)?.as_residue()
     }
 }
 
-/// The analysis of scales.
+/// The dataflow analysis of scales.
 #[derive(Debug)]
 pub struct ScaleBits {
     settings: Arc<Settings>,
     /// The logarithm of the scale of a fresh or bootstrapped ciphertext, as a multiple of the
-    /// default one.
+    /// default.
     fresh: i64,
 }
 
 impl ScaleBits {
-    /// Of a program; `None` if no module has parameters of CKKS with a default scale, or of BGV.
+    /// Creates the analysis of a program; `None` if no module has parameters of CKKS with a default
+    /// scale, or parameters of BGV.
     pub fn new(heir: &Heir, options: Options) -> Option<Self> {
         let fresh = if options.before_mul_include_first_mul { 2 } else { 1 };
         let is_scaled = |it: &Setting| params(it).is_some() || residues(it).is_some();
@@ -195,35 +197,35 @@ impl ScaleBits {
     }
 }
 
-/// The parameters of CKKS of a module, and the default scale.
+/// Returns the CKKS parameters of a module, and the default scale.
 pub(crate) fn params(setting: &Setting) -> Option<(&SchemeParams, i64)> {
     let (scheme, params) = annotation::params(setting)?;
     Some((params, (scheme == Scheme::Ckks).then_some(params.log_default_scale?)?.into()))
 }
 
-/// The parameters of BGV of a module, and the plaintext modulus, if HEIR keeps scales.
+/// Returns the BGV parameters of a module, and the plaintext modulus, if HEIR manages scales.
 pub(crate) fn residues(setting: &Setting) -> Option<(&SchemeParams, u64)> {
     let (scheme, params) = annotation::params(setting)?;
-    // Products of two residues fit, as in HEIR.
+    // As in HEIR, the product of two residues must fit in 64 bits.
     let t = params.plaintext_modulus.filter(|it| (2..1 << 31).contains(it))?;
     (scheme == Scheme::Bgv && !setting.is_openfhe()).then_some((params, t))
 }
 
-/// The inverse of a number modulo another one; `None` if there is none.
+/// Returns the inverse of a number modulo another one; `None` if there is none.
 pub(crate) fn inverse(number: u64, modulus: u64) -> Option<i128> {
     let modulus = i128::from(modulus);
     let found = i128::from(number).checked_rem(modulus)?.extended_gcd(&modulus);
     (found.gcd == 1).then(|| found.x.rem_euclid(modulus))
 }
 
-/// The scale behind a modulus switch by a modulus; `None` if the modulus has no inverse modulo the
+/// Returns the scale after a modulus switch; `None` if the modulus has no inverse modulo the
 /// plaintext modulus.
 pub(crate) fn divided(scale: u64, modulus: u64, plaintext_modulus: u64) -> Option<u64> {
     let product = i128::from(scale) * inverse(modulus, plaintext_modulus)?;
     u64::try_from(product % i128::from(plaintext_modulus)).ok()
 }
 
-/// The scale that is written, else another; what cannot be read is not known.
+/// Returns the written scale, or `otherwise` if there is none; an unreadable scale is unknown.
 fn written(said: Said, scale: fn(u32) -> Scale, otherwise: Scale) -> Scale {
     match said {
         Said::Number(it) => scale(it),
@@ -232,7 +234,7 @@ fn written(said: Said, scale: fn(u32) -> Scale, otherwise: Scale) -> Scale {
     }
 }
 
-/// The scale of a result in BGV.
+/// Computes the scale of a result in BGV.
 fn transfer_residue(
     ir: &AnalysisContext<'_, Solved>,
     op: Op,
@@ -269,7 +271,7 @@ fn transfer_residue(
             scale.map_or(Scale::Unknown, Scale::residue)
         }
         _ if rules::contracts(name) => Scale::Unknown,
-        // HEIR takes the first of two scales.
+        // HEIR uses the scale of the first operand.
         _ => Scale::residue(first),
     }
 }
@@ -347,7 +349,7 @@ impl SparseForward for ScaleBits {
         let mut scales = operands.iter().filter_map(|it| it.as_log2());
         let Some(first) = scales.next() else { return Scale::Plain };
         match name {
-            // A plaintext that is not encoded yet will have the scale of the other factor.
+            // A plaintext that is not encoded yet will get the scale of the other factor.
             "arith.mulf" | "arith.muli" => {
                 let other = scales.next();
                 let sum = || first.map(other.unwrap_or(first), i64::saturating_add);
@@ -390,7 +392,7 @@ impl SparseForward for ScaleBits {
 
     fn unbounded(&self, fact: &Scale) -> Option<Scale> {
         match fact {
-            // No modulus is that large.
+            // Larger than any modulus.
             Scale::Is(ScaleNumber::Log2(bits)) => {
                 let most = bits.written.max(bits.assumed).max(bits.populated);
                 (most > 1 << 16).then_some(Scale::Unknown)
@@ -401,19 +403,19 @@ impl SparseForward for ScaleBits {
     }
 }
 
-/// Returns true if the effect of an op on scales is unknown: those of schemes and libraries, which
-/// have scales in their types or keep them themselves, and polynomials.
+/// Returns true if the effect of an op on scales is unknown: ops of schemes and libraries, which
+/// have scales in their types or manage them themselves, and evaluations of polynomials.
 fn is_without_rule(name: &str) -> bool {
     let dialect = name.split_once('.').map_or("", |it| it.0);
     matches!(dialect, "bgv" | "ckks" | "lwe" | "openfhe" | "lattigo" | "kernel" | "orion")
 }
 
-/// The bits of the modulus of a level.
+/// Returns the number of bits of the modulus of a level.
 pub(crate) fn modulus_at(params: &SchemeParams, level: usize, default: i64) -> i64 {
     params.q.get(level).map_or(default, |&q| modulus_bits(q))
 }
 
-/// The logarithm to base 2 of a modulus, rounded.
+/// Returns the logarithm to base 2 of a modulus, rounded.
 #[allow(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -1,15 +1,15 @@
-//! Levels and polynomials, kept up to date by edits.
+//! Updates levels and polynomials after edits.
 //!
-//! *Law.* After an edit that is taken in, all facts equal those from scratch. All facts are found
+//! *Law.* After an incremental update, all facts equal those from scratch. All facts are recomputed
 //! from scratch at the next query after an edit that
 //!
-//! - adds or removes an op with regions, or changes a part of one that counts elsewhere
+//! - adds or removes an op with regions, or changes a part of one that affects other ops
 //!   (`header.rs`),
-//! - changes the levels that bootstraps use, if there are some,
-//! - changes the largest level of the program, if the level of some value follows from it,
-//! - is in a file with several parts or with modules within modules.
+//! - changes the levels that bootstraps use, if the program has bootstraps,
+//! - changes the largest level of the program, if the level of some value depends on it,
+//! - is in a file with several parts or with nested modules.
 //!
-//! *Cost.* In proportion to the facts that the edit changes, and to the calls of the program.
+//! *Cost.* Linear in the facts that the edit changes, and in the calls of the program.
 
 use std::collections::BTreeMap;
 
@@ -31,15 +31,16 @@ use std::sync::{Arc, OnceLock};
 /// The values and ops that an edit may have affected.
 #[derive(Debug, Default)]
 pub struct Touched {
-    /// Values of which something else may be known.
+    /// Values whose facts may have changed.
     pub(crate) values: Vec<Value>,
-    /// The ops that changed, those that define or use such values, and those that encode plaintexts
-    /// for any of these; all alive, each once.
+    /// The ops that changed, those that define or use these values, and those that encode
+    /// plaintexts for any of these ops; all alive, each once.
     pub ops: Vec<Op>,
 }
 
 impl Touched {
-    /// The values that follow from changed ones, and the ops near these and the changed ops.
+    /// Collects the values whose facts depend on those of `moved`, and the ops near these values
+    /// and near the changed ops.
     pub fn new(ir: &Ir, heir: &Heir, moved: &[Value], delta: &Delta) -> Self {
         let mut values: Vec<Value> = Vec::new();
         let mut seen = FxHashSet::default();
@@ -49,7 +50,7 @@ impl Touched {
                 continue;
             }
             values.push(value);
-            // A value may take its level from the values that feed it.
+            // The level of a value may follow from the values that feed it.
             for &(user, index) in &ir.value(value).uses {
                 if !ir.op(user).regions.is_empty() || flow::is_yield(ir, user) {
                     stack.extend(flow::feeds(ir, user, index as usize));
@@ -66,12 +67,13 @@ impl Touched {
                 }
             }
         }
-        // The number of rounds of a loop follows from constants, which are no ciphertexts that
-        // move.
+        // The trip count of a loop follows from constants. These are not ciphertexts, so `moved`
+        // does not contain them.
         let bounded = delta.changed.iter().flat_map(|&it| loops::bounded_by(ir, it));
         ops.extend(bounded.filter(|&it| seen.insert(it)));
         let is_init = |op: Op| ir.op_name(op) == "mgmt.init";
-        // The op around, if a plaintext that an op wants at a level becomes its argument or result.
+        // Returns the op around a use, if a plaintext that an op needs at a level becomes its
+        // argument or result.
         let around = |&(user, index): &(Op, u32)| {
             if flow::is_yield(ir, user) {
                 return ir.parent_op(user);
@@ -101,7 +103,7 @@ impl Touched {
     }
 }
 
-/// The facts in the text of the definition of a value, as others read them.
+/// The parts of the definition of a value in the text on which facts of other values depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Said {
     ty: Type,
@@ -120,39 +122,40 @@ impl Said {
     }
 }
 
-/// Of an op: the largest level that it gives, and flags for an unknown level and for the last one.
+/// Encoding of the levels of the results of an op: a flag for an unknown level, a flag for the last
+/// level, and the mask of the largest used level.
 const UNKNOWN: u32 = 1 << 31;
 const LAST: u32 = 1 << 30;
 const LARGEST: u32 = LAST - 1;
 
-/// The effect of an edit on levels and the layers above.
+/// The effect of an edit on levels and on the layers above.
 #[derive(Debug)]
 pub struct Upkept {
-    /// The values of which something else may be known.
+    /// Values whose facts may have changed.
     pub values: Vec<Value>,
-    /// True if the parameters changed, so that noise, scales and reports must be found from
+    /// True if the parameters changed, so that noise, scales and reports must be recomputed from
     /// scratch.
     pub has_other_params: bool,
 }
 
-/// The levels and polynomials of a program, kept up to date by edits where they can be.
+/// The levels and polynomials of a program, updated incrementally after edits where possible.
 #[derive(Debug)]
 pub(crate) struct Kept {
     /// The facts.
     pub(crate) heir: Heir,
-    /// The indices for edits; `None` if every edit needs a solution from scratch.
+    /// The index for edits; `None` if every edit needs a solution from scratch.
     upkeep: Option<Upkeep>,
 }
 
 impl Kept {
-    /// Analyzes a program; `None` for one that is not HEIR's.
+    /// Analyzes a program; `None` if it is not a HEIR program.
     pub(crate) fn new(ir: &Ir, integers: &Integers) -> Option<Self> {
         let heir = Heir::new(ir, integers)?;
         let upkeep = Upkeep::new(ir, &heir);
         Some(Self { heir, upkeep })
     }
 
-    /// Takes in an edit, which the integers have taken in; `None` if all must be made anew.
+    /// Applies an edit that `integers` already contains; `None` if everything must be recomputed.
     pub(crate) fn update(&mut self, ir: &Ir, integers: &Integers, delta: &Delta) -> Option<Upkept> {
         let mut upkeep = self.upkeep.take()?;
         let heir = &mut self.heir;
@@ -187,7 +190,7 @@ impl Kept {
         if clients::entries(ir, &heir.facts) != heir.facts.analysis.entries {
             return None;
         }
-        // An op at the end of a loop decides the level that the loop carries.
+        // The terminator of a loop determines the level that the loop carries.
         let edited = delta.changed.iter().chain(&delta.removed);
         let holders = edited.filter_map(|&it| ir.region(ir.op(it).parent).parent);
         let loops: FxHashSet<Op> =
@@ -215,7 +218,7 @@ impl Kept {
     }
 }
 
-/// Takes in what modules say now; `None` if levels hang on what is other.
+/// Applies the changed attributes of modules; `None` if levels depend on the change.
 fn resettle(heir: &mut Heir, ir: &Ir, upkeep: &Upkeep) -> Option<Difference> {
     let settings = Settings::new(ir);
     let difference = heir.settings().difference(&settings)?;
@@ -227,26 +230,26 @@ fn resettle(heir: &mut Heir, ir: &Ir, upkeep: &Upkeep) -> Option<Difference> {
     Some(difference)
 }
 
-/// The indices that edits need.
+/// The index that incremental updates need.
 #[derive(Debug)]
 pub(crate) struct Upkeep {
-    /// Ops that hold others, and calls, with what they say; `None` if that cannot be compared.
+    /// Calls and ops with regions, with their headers; `None` if the header cannot be compared.
     headers: FxHashMap<Op, Option<Header>>,
     calls: Vec<Op>,
-    /// The facts in the text of the definition of each value.
+    /// The text of the definition of each value.
     said: Vec<Option<Said>>,
-    /// By op.
+    /// For each op, the levels of its results; see [`levels`].
     levels: Vec<u32>,
-    /// The ops whose levels the library of the module decides.
+    /// The ops whose effect on levels depends on the library of the module.
     by_library: FxHashSet<Op>,
-    /// Number of ops whose largest level is the key.
+    /// For each level, the number of ops whose results have this largest level.
     n_with: BTreeMap<u32, usize>,
     n_unknown: usize,
     n_last: usize,
 }
 
 impl Upkeep {
-    /// Of a program; `None` if no edit can be taken in.
+    /// Builds the index of a program; `None` if every edit needs a solution from scratch.
     pub(crate) fn new(ir: &Ir, heir: &Heir) -> Option<Self> {
         let known = &heir.facts.analysis;
         let says_so = known.marks_any() || heir.settings().all().any(|it| it.scheme.is_some());
@@ -267,7 +270,7 @@ impl Upkeep {
         Some(it)
     }
 
-    /// `None` if an op cannot be kept up.
+    /// Adds the ops of a region; `None` if the levels of an op are too large to count.
     fn add_all(&mut self, ir: &Ir, heir: &Heir, region: Region) -> Option<()> {
         for op in ir.items(region) {
             if is_structural(ir, op) {
@@ -288,11 +291,11 @@ impl Upkeep {
         Some(())
     }
 
-    /// Of the values that changed ops define, those of which something else is said or left, and
-    /// new ones.
+    /// Returns the values defined by changed ops that are new, or whose definition in the text or
+    /// whose remaining levels changed.
     pub(crate) fn said_anew(&mut self, ir: &Ir, heir: &Heir, delta: &Delta) -> Vec<Value> {
         self.said.resize(ir.bounds().1, None);
-        // The op around annotates the arguments of a label.
+        // The op around a label annotates its arguments.
         let entries = delta.changed.iter().flat_map(|&it| {
             let regions = ir.op(it).regions.iter();
             regions.flat_map(|it| &ir.block(flow::entry_block(ir, it.1)).args).copied()
@@ -315,12 +318,12 @@ impl Upkeep {
         }
     }
 
-    /// Returns true if the library of the module decides the level of some op.
+    /// Returns true if the effect of some op on levels depends on the library of the module.
     pub(crate) fn hangs_on_library(&self) -> bool {
         !self.by_library.is_empty()
     }
 
-    /// Returns true if an edit changes an op with regions in a way that counts elsewhere.
+    /// Returns true if an edit changes an op with regions in a way that affects other ops.
     pub(crate) fn is_structural(&mut self, ir: &Ir, delta: &Delta) -> bool {
         if delta.removed.iter().any(|it| self.headers.contains_key(it)) {
             return true;
@@ -340,7 +343,7 @@ impl Upkeep {
                 return true;
             }
         }
-        // The first and the last op of what holds them may be others now.
+        // The first and the last op of an enclosing op may have changed.
         let all = delta.changed.iter().chain(&delta.removed);
         let holders = all.filter_map(|&it| ir.region(ir.op(it).parent).parent);
         let mut holders: Vec<Op> = holders.filter(|it| self.headers.contains_key(it)).collect();
@@ -349,7 +352,7 @@ impl Upkeep {
         for op in holders {
             let now = Header::of(ir, op);
             let before = self.headers.get(&op).and_then(Option::as_ref);
-            // The op around feeds the arguments of a label.
+            // The op around a label feeds its arguments.
             if before.map(Header::n_arguments) != now.as_ref().map(Header::n_arguments) {
                 return true;
             }
@@ -358,12 +361,12 @@ impl Upkeep {
         false
     }
 
-    /// Returns true if some op calls a function, or names the function whose client it is.
+    /// Returns true if the program has calls or client functions, which refer to functions by name.
     fn names_functions(&self) -> bool {
         !self.calls.is_empty() || self.headers.values().flatten().any(Header::names_function)
     }
 
-    /// Takes note of the levels of ops; `None` if they cannot be counted.
+    /// Updates the counts for the levels of ops; `None` if a level is too large to count.
     pub(crate) fn recount(
         &mut self,
         ir: &Ir,
@@ -406,18 +409,18 @@ impl Upkeep {
         self.n_last -= usize::from(before & LAST != 0);
     }
 
-    /// The largest level of any ciphertext, and whether it is known to be that.
+    /// Returns the largest level of any ciphertext, and true if no ciphertext has an unknown level.
     pub(crate) fn largest(&self) -> (u32, bool) {
         (self.n_with.last_key_value().map_or(0, |it| *it.0), self.n_unknown == 0)
     }
 
-    /// Returns true if the level of some ciphertext is the largest one, whichever that is.
+    /// Returns true if some ciphertext has the last level, which depends on the largest level.
     pub(crate) fn has_last(&self) -> bool {
         self.n_last > 0
     }
 }
 
-/// Returns true if a change of an op affects ops around it or elsewhere.
+/// Returns true if a change of an op may affect ops around it or elsewhere.
 fn is_structural(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     !data.regions.is_empty()
@@ -425,8 +428,8 @@ fn is_structural(ir: &Ir, op: Op) -> bool {
         || matches!(data.kind, OpKind::Chunk | OpKind::BuiltinModule)
 }
 
-/// The values that touched ops take and define, those that loops give to their next rounds, and
-/// those that calls pass as touched arguments.
+/// Returns the operands and definitions of touched ops, the values that loops yield, and the values
+/// that calls pass as touched arguments.
 fn near_values(ir: &Ir, touched: &Touched) -> Vec<Value> {
     let mut out = Vec::new();
     for &value in &touched.values {
@@ -449,7 +452,8 @@ fn near_values(ir: &Ir, touched: &Touched) -> Vec<Value> {
     out
 }
 
-/// The levels that an op gives, as they are counted.
+/// Returns the largest level of the results of an op with the flags [`UNKNOWN`] and [`LAST`];
+/// `None` if it is too large to count.
 fn levels(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
     let mut out = 0;
     for value in plaintext::defined(ir, op) {

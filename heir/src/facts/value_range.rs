@@ -1,14 +1,15 @@
-//! Ranges of the real numbers that a program computes, by dataflow, from the ranges of its inputs.
+//! The dataflow analysis of the ranges of the real numbers that a program computes, from the ranges
+//! of its inputs.
 //!
-//! *Facts.* The fact of a value contains every number that the plaintext program may compute for it
-//! or for an element of it, in exact arithmetic or in floats, if inputs are in their ranges. Noise,
-//! and the errors of approximations, are left out. `{noisy.range = [-1.0, 1.0]}` on an argument of
-//! a function states its range for callers out of sight; `heir.input-range` is that of all
-//! encrypted arguments. Nothing is assumed about others, and the results of ops without a rule are
-//! unknown.
+//! *Facts.* The fact of a value contains every number that the plaintext program may compute for
+//! the value or for an element of it, in exact arithmetic or in floats, if the inputs are in their
+//! ranges. Noise and the errors of approximations are ignored. `{noisy.range = [-1.0, 1.0]}` on an
+//! argument of a function states its range for unknown callers; `heir.input-range` is the range of
+//! all encrypted arguments. Nothing is assumed about other arguments, and the results of ops
+//! without a rule are unknown.
 //!
-//! *Loops.* A loop with a known trip count is run that often; bounds that grow in another one are
-//! widened to powers of two, and then unknown.
+//! *Loops.* A loop with a known trip count is iterated that often. Bounds that increase in each
+//! iteration of another loop are widened to powers of two, and then become unknown.
 
 use noisy_syntax::{Attr, AttrData, Dim, Form, Interner, Ir, Op, OpKind, Type, TypeData, Value};
 use rustc_hash::FxHashMap;
@@ -41,12 +42,12 @@ impl Measure for RealRange {
     }
 }
 
-/// The ranges of a program.
+/// The range facts of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranges<'a>(pub &'a Sparse<ValueRanges>);
 
 impl Ranges<'_> {
-    /// The range of a value; `None` if it is unknown.
+    /// Returns the range of a value; `None` if it is unknown.
     pub fn of(&self, value: Value) -> Option<RealRange> {
         self.0.fact(value)?.known()
     }
@@ -57,7 +58,7 @@ impl Ranges<'_> {
 pub(crate) enum StatedRange {
     /// This range.
     Of(RealRange),
-    /// Something that is no range.
+    /// The attribute is not a range.
     Unreadable,
 }
 
@@ -76,7 +77,7 @@ fn in_dict(ir: &impl View, dict: Attr) -> Option<StatedRange> {
     Some(range.map_or(StatedRange::Unreadable, StatedRange::Of))
 }
 
-/// The number of an attribute.
+/// Returns the number in an attribute.
 pub(crate) fn number(ir: &impl View, attr: Attr) -> Option<f64> {
     match ir.interner().attr_data(attr) {
         AttrData::Float { bits, .. } => Some(f64::from_bits(*bits)),
@@ -85,13 +86,13 @@ pub(crate) fn number(ir: &impl View, attr: Attr) -> Option<f64> {
     }
 }
 
-/// The range that an argument of a function states.
+/// Returns the range that an argument of a function states.
 pub(crate) fn stated(ir: &impl View, function: Op, index: usize) -> Option<StatedRange> {
     in_dict(ir, attributes::dictionary(ir, function, Side::Argument, index)?)
 }
 
-/// Returns true if an argument of some function states a range. *Cost.* One look-up if the name
-/// occurs nowhere, else the arguments of all functions.
+/// Returns true if an argument of some function states a range. *Cost.* One lookup if the attribute
+/// occurs nowhere, else linear in the arguments of all functions.
 pub fn is_any_stated(ir: &Ir) -> bool {
     let is_stated = |function: Op| {
         let all = attributes::dictionaries(ir, function).into_iter();
@@ -100,7 +101,7 @@ pub fn is_any_stated(ir: &Ir) -> bool {
     ir.interner.find_name(NAME).is_some() && ir.functions().into_iter().any(is_stated)
 }
 
-/// The analysis of ranges.
+/// The dataflow analysis of ranges.
 #[derive(Debug, Default)]
 pub struct ValueRanges {
     /// The range of encrypted arguments of functions.
@@ -109,7 +110,7 @@ pub struct ValueRanges {
 }
 
 impl ValueRanges {
-    /// The analysis, with the range of encrypted arguments.
+    /// Creates the analysis with the range of encrypted arguments.
     pub fn new(input: Option<RealRange>) -> Self {
         Self { input, constants: FxHashMap::default() }
     }
@@ -121,7 +122,7 @@ impl ValueRanges {
     }
 }
 
-/// The numbers of a constant.
+/// Returns the range of the numbers in a constant.
 fn hull_of_constant(ir: &impl View, attr: Attr, ty: Type) -> Option<RealRange> {
     let point = |it: &Constant| match it {
         Constant::Float(bits) => RealRange::point(f64::from_bits(*bits)),
@@ -136,8 +137,8 @@ fn hull_of_constant(ir: &impl View, attr: Attr, ty: Type) -> Option<RealRange> {
     all.try_fold(first, |hull, it| Some(hull.hull(it?)))
 }
 
-/// The format of the numbers of a type, if their ranges are followed: `f32` and `f64`, shapes and
-/// secrets of them, and the plaintexts and ciphertexts of CKKS.
+/// Returns the format of the numbers of a type, if the analysis tracks their ranges: `f32` and
+/// `f64`, containers and secrets of them, and the plaintexts and ciphertexts of CKKS.
 fn precision(interner: &Interner, ty: Type) -> Option<Precision> {
     match interner.type_data(ty) {
         TypeData::Float("f32") => Some(Precision::Single),
@@ -150,12 +151,12 @@ fn precision(interner: &Interner, ty: Type) -> Option<Precision> {
     }
 }
 
-/// As [`precision`], of the text of a type without `!`.
+/// Returns the format of the numbers of a dialect type, from its text without `!`.
 fn of_dialect(text: &str) -> Option<Precision> {
     if let Some(inner) = text.strip_prefix("secret.secret<") {
         let element = inner.trim_end_matches('>').rsplit('x').next()?.trim();
         return match element {
-            // Buffers change.
+            // The contents of buffers change.
             _ if inner.contains("memref") => None,
             "f32" => Some(Precision::Single),
             "f64" => Some(Precision::Double),
@@ -180,13 +181,13 @@ enum Rule {
     Max,
     Min,
     Round,
-    /// The numbers of some operands, from one on up to another, all if there is no other.
+    /// The hull of the operands from the first index up to, but not including, the second one.
     Among(usize, usize),
-    /// The numbers of the first operand, and 0.
+    /// The hull of the first operand and 0.
     OrZero,
     /// An increasing function, its domain and its results.
     Increasing(fn(f64) -> f64, [f64; 2], [f64; 2]),
-    /// Numbers from -1 to 1.
+    /// The range from -1 to 1.
     Unit,
     Chebyshev,
     RotateAndReduce,
@@ -257,7 +258,8 @@ fn rule(name: &str) -> Option<Rule> {
     })
 }
 
-/// The largest magnitude of a polynomial on `[-1, 1]`: the sum of those of its coefficients.
+/// Returns the range of a Chebyshev polynomial on `[-1, 1]`: its magnitude is at most the sum of
+/// the magnitudes of its coefficients.
 fn chebyshev(ir: &impl View, op: Op, given: RealRange) -> Option<RealRange> {
     let AttrData::Array(coefficients) = ir.interner().attr_data(ir.attr(op, COEFFICIENTS)?) else {
         return None;
@@ -271,7 +273,7 @@ fn chebyshev(ir: &impl View, op: Op, given: RealRange) -> Option<RealRange> {
     })
 }
 
-/// The first size of the shape of an operand.
+/// Returns the first dimension of an operand.
 fn first_size(ir: &impl View, op: Op, index: usize) -> Option<u64> {
     let TypeData::Tensor { dims: Some(dims), .. } =
         ir.interner().type_data(ir.operand_ty(op, index)?)
@@ -304,7 +306,7 @@ fn rotate_and_reduce(
     summand.sum_of(steps, RealRange::point(0.0)?, to)
 }
 
-/// The range of a result of an op with a rule.
+/// Computes the range of the result of an op with a rule.
 fn result(
     ir: &impl View,
     op: Op,

@@ -1,7 +1,7 @@
 //! The catalogue of HEIR's ops, with the facts of HEIR's interfaces for each.
 //!
-//! It is data, `catalogue.txt`, which `scripts/heir-catalogue` makes from a checkout of HEIR: a new
-//! version of HEIR is a new run of that script. *Law.* The effect on a ciphertext is unknown for an
+//! Its data is `catalogue.txt`, which `scripts/heir-catalogue` generates from a checkout of HEIR;
+//! run the script for each new version of HEIR. *Law.* The effect on a ciphertext is unknown for an
 //! op of HEIR's dialects that the catalogue lacks, and for an op of an unknown dialect.
 
 use std::sync::LazyLock;
@@ -11,35 +11,36 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// The effect of an op on a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LevelRule {
-    /// So many levels more; where the op has the attribute, as many as it says.
+    /// The op uses this number of levels; the attribute of the op, if it is present, overrides it.
     Drop(u32, Option<&'static str>),
-    /// All levels that there are.
+    /// The op uses all levels.
     DropAll,
-    /// The level after a bootstrap.
+    /// The result has the level after a bootstrap.
     Bootstrap,
-    /// As many as a Chebyshev polynomial takes, by the number of its coefficients.
+    /// The op uses the levels that the evaluation of a Chebyshev polynomial needs, by the number of
+    /// its coefficients.
     Chebyshev,
 }
 
 /// The catalogue's entry of an op.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Its effect on a level.
+    /// The effect on a level.
     pub(crate) level: Option<LevelRule>,
-    /// The operands whose level that is.
+    /// The operands to whose level the effect applies.
     pub(crate) of: LevelSource,
-    /// True if it makes the multiplicative depth larger.
+    /// True if the op increases the multiplicative depth.
     pub(crate) deepens: bool,
-    /// True if plaintext operands are encoded for the level of its result.
+    /// True if plaintext operands are encoded for the level of the result.
     pub(crate) takes_plaintexts: bool,
 }
 
 /// The operands whose level an op changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LevelSource {
-    /// The operand of this number.
+    /// The operand with this index.
     Operand(usize),
-    /// All inputs of a structured op, not its outputs.
+    /// All inputs of a structured op, but not its outputs.
     Inputs,
 }
 
@@ -53,14 +54,14 @@ static TEXT: &str = include_str!("catalogue.txt");
 
 static ENTRIES: LazyLock<FxHashMap<&str, Entry>> = LazyLock::new(|| rows(TEXT).collect());
 
-/// The dialects that have an op in the catalogue and are HEIR's own.
+/// The dialects of the ops in the catalogue, without those of MLIR.
 static DIALECTS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| {
     let dialects = rows(TEXT).filter_map(|it| Some(it.0.split_once('.')?.0));
     dialects.filter(|it| !UPSTREAM.contains(it)).collect()
 });
 
-/// MLIR's own dialects: an op of theirs passes the level of its operands on, as in HEIR, unless the
-/// catalogue says otherwise.
+/// The dialects of MLIR. As in HEIR, the result of such an op has the level of its operands, unless
+/// the catalogue states another effect.
 const UPSTREAM: [&str; 21] = [
     "affine",
     "arith",
@@ -85,8 +86,8 @@ const UPSTREAM: [&str; 21] = [
     "vector",
 ];
 
-/// HEIR's dialects after it has lowered to a library or a scheme without its ops of levels: its
-/// analysis of levels has no rules for them.
+/// HEIR's dialects for libraries or schemes whose ops have no levels. HEIR's analysis of levels has
+/// no rules for them.
 const WITHOUT_LEVELS: [&str; 10] = [
     "cggi",
     "cheddar",
@@ -125,12 +126,12 @@ fn rows(text: &'static str) -> impl Iterator<Item = (&'static str, Entry)> {
     })
 }
 
-/// The entry of an op, by its full name.
+/// Returns the entry of an op, by its full name.
 pub(crate) fn entry(name: &str) -> Option<&'static Entry> {
     ENTRIES.get(name)
 }
 
-/// The names of all ops of HEIR's own dialects.
+/// Returns the names of all ops of HEIR's own dialects.
 pub fn op_names() -> impl Iterator<Item = &'static str> {
     rows(TEXT).map(|it| it.0).filter(|it| {
         let dialect = it.split_once('.').map_or("", |it| it.0);
@@ -138,13 +139,13 @@ pub fn op_names() -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// The version of HEIR that the catalogue was made from.
+/// Returns the version of HEIR from which the catalogue was generated.
 pub fn version() -> &'static str {
     let rest = TEXT.strip_prefix("# HEIR ").unwrap_or_default();
     rest.split(',').next().unwrap_or_default()
 }
 
-/// Returns true if an op is one of HEIR's own.
+/// Returns true if the catalogue has the op, and its dialect is one of HEIR's own.
 pub fn has_op(name: &str) -> bool {
     let dialect = name.split_once('.').map(|it| it.0);
     dialect.is_some_and(|it| DIALECTS.contains(it)) && entry(name).is_some()
@@ -159,7 +160,7 @@ pub(crate) fn is_known(name: &str) -> bool {
     entry(name).is_some() && !WITHOUT_LEVELS.contains(&dialect)
 }
 
-/// Returns true if an op is of a dialect of HEIR's, and the catalogue lacks it.
+/// Returns true if the dialect of an op is one of HEIR's own, but the catalogue lacks the op.
 pub(crate) fn is_missing(name: &str) -> bool {
     let dialect = name.split_once('.').map(|it| it.0);
     dialect.is_some_and(|it| DIALECTS.contains(it)) && entry(name).is_none()

@@ -5,12 +5,12 @@
 pub enum Placed {
     /// `mgmt.relinearize`
     Relinearize,
-    /// `mgmt.bootstrap`, with so many levels between two of them.
+    /// `mgmt.bootstrap`, with this number of levels between two bootstraps.
     Bootstrap(u32),
 }
 
 impl Placed {
-    /// The op.
+    /// Returns the full name of the op.
     pub fn op(self) -> &'static str {
         match self {
             Placed::Relinearize => "mgmt.relinearize",

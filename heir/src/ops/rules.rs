@@ -1,10 +1,11 @@
 //! The rules of ops for the level and the dimension of a ciphertext.
 //!
 //! *Level* counts the moduli that are used up: a fresh ciphertext has level 0. *Dimension* counts
-//! the polynomials of a ciphertext: fresh ones have 2. The catalogue lists the ops that change
-//! levels (`catalogue.rs`); other known ops pass both on, the largest of their ciphertext operands.
-//! Sources: HEIR at ae757edc, `lib/Analysis/LevelAnalysis`, `lib/Analysis/DimensionAnalysis`,
-//! `lib/Dialect/HEIRInterfaces.td` and the ops that implement those interfaces.
+//! the polynomials of a ciphertext: a fresh one has 2. The catalogue lists the ops that change
+//! levels (`catalogue.rs`). The result of any other known op has the largest level and dimension of
+//! its ciphertext operands. Sources: HEIR at ae757edc, `lib/Analysis/LevelAnalysis`,
+//! `lib/Analysis/DimensionAnalysis`, `lib/Dialect/HEIRInterfaces.td` and the ops that implement
+//! those interfaces.
 
 use noisy_syntax::{AttrData, Form, Ir, Op, Operand};
 
@@ -15,19 +16,19 @@ use noisy_dataflow::view::View;
 /// The effect of an op on a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DimensionRule {
-    /// A product of ciphertexts `a` and `b` has `a + b - 1`.
+    /// The product of ciphertexts of dimensions `a` and `b` has dimension `a + b - 1`.
     Product,
-    /// Back to 2.
+    /// The result has dimension 2.
     Relinearize,
 }
 
-/// The innermost `secret.generic` around an op.
+/// Returns the innermost `secret.generic` around an op.
 pub(crate) fn generic_around(ir: &Ir, op: Op) -> Option<Op> {
     let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
     around.find(|&it| ir.is_secret_generic(it))
 }
 
-/// The integers of an attribute that is a dense array.
+/// Returns the integers of an attribute that is a dense array.
 pub(crate) fn integers(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     let AttrData::DenseArray { values, .. } = ir.interner.attr_data(ir.attr(op, name)?) else {
         return None;
@@ -35,12 +36,12 @@ pub(crate) fn integers(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     values.iter().map(|&it| ir.interner.int_value(it)).collect()
 }
 
-/// The rule for levels, by the full name of an op.
+/// Returns the rule for levels, by the full name of an op.
 pub(crate) fn level(name: &str) -> Option<LevelRule> {
     catalogue::entry(name)?.level
 }
 
-/// The rule for dimensions, by the full name of an op.
+/// Returns the rule for dimensions, by the full name of an op.
 pub(crate) fn dimension(name: &str) -> Option<DimensionRule> {
     let (dialect, op) = name.split_once('.')?;
     let op = op.rsplit('.').next().unwrap_or(op);
@@ -54,39 +55,41 @@ pub(crate) fn dimension(name: &str) -> Option<DimensionRule> {
             _,
             "relinearize" | "relinearize_new" | "relinearize_inplace" | "relin" | "relin_inplace",
         )
-        // OpenFHE relinearizes these itself.
+        // OpenFHE relinearizes the results of these ops.
         | ("openfhe", "mul" | "square") => Some(DimensionRule::Relinearize),
         _ => None,
     }
 }
 
-/// Returns true if an op has a level of its own, and not just that of its operands.
+/// Returns true if an op has a rule for levels; the result of another op has the level of its
+/// operands.
 pub(crate) fn moves_level(name: &str) -> bool {
     level(name).is_some()
 }
 
-/// Returns true if the library that runs the program decides the level of an op.
+/// Returns true if the level after an op depends on the library that runs the program.
 pub(crate) fn is_by_library(name: &str) -> bool {
     matches!(level(name), Some(LevelRule::Bootstrap | LevelRule::Chebyshev))
 }
 
-/// Returns true if an op takes ciphertexts of two polynomials only.
+/// Returns true if the ciphertext operands of an op must have two polynomials.
 pub(crate) fn takes_two(name: &str) -> bool {
     matches!(name, "tensor_ext.rotate" | "mgmt.modreduce" | "mgmt.bootstrap" | "secret.yield")
 }
 
-/// Returns true if HEIR places an op to manage ciphertexts; `mgmt.init` stands before that, too.
+/// Returns true for the `mgmt` ops that HEIR inserts to manage ciphertexts. `mgmt.init` is inserted
+/// earlier.
 pub(crate) fn manages(name: &str) -> bool {
     name.strip_prefix("mgmt.").is_some_and(|it| it != "init")
 }
 
-/// Returns true if HEIR places an op to use levels. Bootstraps, and ops that drop levels for loops,
-/// are placed before.
+/// Returns true for the `mgmt` ops that HEIR inserts to use levels. Bootstraps, and ops that drop
+/// levels for loops, are inserted earlier.
 pub(crate) fn uses_levels(name: &str) -> bool {
     manages(name) && moves_level(name) && !matches!(name, "mgmt.bootstrap" | "mgmt.level_reduce")
 }
 
-/// Returns true if the scales of the operands of an op add up.
+/// Returns true if the scale of the result of an op is the product of the scales of its operands.
 pub fn multiplies(name: &str) -> bool {
     dimension(name) == Some(DimensionRule::Product)
         || matches!(name, "openfhe.mul" | "openfhe.square")
@@ -97,7 +100,7 @@ pub fn multiplies(name: &str) -> bool {
             .is_some_and(|it| matches!(it, "mul_plain" | "rmul_plain" | "mul_const"))
 }
 
-/// Returns true if an op of `linalg` multiplies its first two operands, and nothing else.
+/// Returns true if an op of `linalg` multiplies only its first two operands.
 pub(crate) fn contracts(name: &str) -> bool {
     name.starts_with("linalg.conv_")
         || matches!(name, "linalg.matmul" | "linalg.matvec" | "linalg.vecmat" | "linalg.dot")
@@ -110,23 +113,23 @@ pub(crate) fn is_linear(name: &str) -> bool {
     matches!(op, "add" | "sub" | "negf" | "copy" | "fill" | "transpose" | "broadcast")
 }
 
-/// Returns true if an op makes a ciphertext fresh.
+/// Returns true if an op bootstraps a ciphertext.
 pub fn is_bootstrap(name: &str) -> bool {
     level(name) == Some(LevelRule::Bootstrap)
 }
 
-/// Returns true if an op makes a ciphertext from a plaintext.
+/// Returns true if an op encrypts a plaintext.
 pub fn encrypts(name: &str) -> bool {
     name == "secret.conceal" || name.rsplit('.').next().is_some_and(|it| it.contains("encrypt"))
 }
 
-/// Returns true if an op makes a plaintext from a ciphertext.
+/// Returns true if an op decrypts a ciphertext.
 pub fn decrypts(name: &str) -> bool {
     name == "secret.reveal" || name.rsplit('.').next().is_some_and(|it| it.contains("decrypt"))
 }
 
 /// Returns true if an operand of an op may be a plaintext, which is then encoded for the level of
-/// the result. Keys, contexts and positions of insertions are none. Source: HEIR,
+/// the result. Keys, contexts and positions of insertions are not plaintexts. Source: HEIR,
 /// `PlaintextOperandInterface`.
 pub(crate) fn takes_plaintext(ir: &Ir, op: Op, at: usize) -> bool {
     let name = ir.op_name(op);
@@ -144,10 +147,10 @@ pub(crate) fn takes_plaintext(ir: &Ir, op: Op, at: usize) -> bool {
     }
 }
 
-/// The levels that the evaluation of a Chebyshev polynomial of some degree takes; `None` beyond the
-/// table. Lattigo evaluates by a balanced tree, `OpenFHE` from degree 5 on in the manner of
-/// Paterson and Stockmeyer, with a tabulated split of the degree into `k (2^m - 1)`. Source: HEIR,
-/// `lib/Dialect/Kernel/IR/KernelOps.cpp`.
+/// Returns the levels that the evaluation of a Chebyshev polynomial uses, by its degree; `None`
+/// beyond the table. Lattigo evaluates with a balanced tree, `OpenFHE` from degree 5 on with the
+/// algorithm of Paterson and Stockmeyer, with a tabulated split of the degree into `k (2^m - 1)`.
+/// Source: HEIR, `lib/Dialect/Kernel/IR/KernelOps.cpp`.
 pub(crate) fn chebyshev(degree: u32, library: Library) -> Option<u32> {
     let log2_up = |n: u32| u32::BITS - n.saturating_sub(1).leading_zeros();
     match library {
@@ -156,7 +159,7 @@ pub(crate) fn chebyshev(degree: u32, library: Library) -> Option<u32> {
             0 => Some(0),
             1..5 => Some(log2_up(degree) + 1),
             _ => {
-                // Up to which degree which m is taken.
+                // The largest degree for each value of m.
                 const SPLITS: [(u32, u32); 16] = [
                     (2, 1),
                     (11, 2),
@@ -186,14 +189,14 @@ pub(crate) fn chebyshev(degree: u32, library: Library) -> Option<u32> {
 /// The library that evaluates polynomials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Library {
-    /// Lattigo, also where the module names no library.
+    /// Lattigo; also assumed if the module names no library.
     Lattigo,
     /// `OpenFHE`.
     OpenFhe,
 }
 
-/// The facts of the operands of an op without those that are names of arguments in the header of an
-/// op whose form is not known.
+/// Returns the facts of the operands of an op. In an op with an unknown form, names in its header
+/// may be arguments of its region; these are left out.
 pub fn known_operands<F: Copy>(ir: &impl View, op: Op, operands: &[F]) -> Vec<F> {
     let data = ir.op(op);
     let is_operand =

@@ -1,4 +1,4 @@
-//! The chain of ops that gave a value its level, its polynomials or its range.
+//! The chain of ops that determined the level, the polynomials or the range of a value.
 
 use noisy_syntax::{Def, Ir, Value};
 use rustc_hash::FxHashSet;
@@ -11,7 +11,7 @@ use crate::real_range::RealRange;
 use crate::report::origins::made_of;
 use noisy_dataflow::flow;
 
-/// Most steps of a chain in a report.
+/// The largest number of steps of a chain in a report.
 const MOST: usize = 8;
 
 /// The number that a chain explains.
@@ -23,8 +23,8 @@ pub enum NumberKind {
     Dimension,
 }
 
-/// The ops that changed the level or the polynomials of a value, with the number after each; the
-/// nearest few, the value's own last.
+/// Returns the ops that changed the level or the polynomials of a value, with the number after
+/// each. Only the nearest few are returned; the op of the value is the last.
 pub fn chain(ir: &Ir, heir: &Heir, value: Value, of: NumberKind) -> Vec<(Value, String)> {
     let rank = |value: Value| match (heir.ciphertext(value), of) {
         (Ciphertext::Encrypted { level, .. }, NumberKind::Level) => Some(match level {
@@ -69,7 +69,7 @@ pub fn chain(ir: &Ir, heir: &Heir, value: Value, of: NumberKind) -> Vec<(Value, 
             }
             from.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
         }
-        // The first of the largest.
+        // Follows the first of the largest operands.
         at = from.into_iter().filter(|it| rank(*it).is_some() && !seen.contains(it)).fold(
             None,
             |best: Option<Value>, it| match best {
@@ -82,8 +82,9 @@ pub fn chain(ir: &Ir, heir: &Heir, value: Value, of: NumberKind) -> Vec<(Value, 
     out
 }
 
-/// The ops that changed the range of a value, with the range after each; the nearest few, the
-/// value's own last. Of several operands, the one with the largest numbers is followed.
+/// Returns the ops that changed the range of a value, with the range after each. Only the nearest
+/// few are returned; the op of the value is the last. Of several operands, the one with the largest
+/// magnitude is followed.
 pub fn range_chain(ir: &Ir, ranges: Ranges<'_>, value: Value) -> Vec<(Value, String)> {
     let magnitude = |it: Value| ranges.of(it).map(RealRange::magnitude);
     let mut out = Vec::new();

@@ -1,8 +1,8 @@
 //! The derivation of a ciphertext: the ops that changed its level, its polynomials, its scale or
 //! its noise, and their effects.
 //!
-//! *Law.* Each step is a value that feeds the next one, the largest of those that do: first by
-//! levels used, then by polynomials, noise and scale. *Cost.* One walk back along one path.
+//! *Law.* Each step is a value that feeds the next step: the one with the most used levels, then
+//! the most polynomials, noise and scale. *Cost.* One backward walk along one path.
 
 use noisy_syntax::{Def, Ir, Op, Value};
 use rustc_hash::FxHashSet;
@@ -14,30 +14,30 @@ use crate::ops::rules::{self, DimensionRule};
 use crate::report::quantities::{Quantities, Quantity};
 use noisy_dataflow::flow;
 
-/// Values that are looked at on the way back; a longer path is cut off.
+/// The largest number of values on the path; a longer path is cut off.
 const MOST: usize = 100_000;
 
-/// A value on the way.
+/// A value on the path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     /// The value.
     pub value: Value,
-    /// Its numbers.
+    /// The numbers of the value.
     pub quantity: Quantity,
-    /// The effect of its op, in words.
+    /// The effect of the op that defines the value, in words.
     pub what: String,
 }
 
-/// The steps to a value, its own last.
+/// The steps to a value; the value itself is the last step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Steps {
     /// The first value, each value at which a number changed, and the value itself.
     pub steps: Vec<Step>,
-    /// True if the beginning is missing.
+    /// True if the beginning of the path is missing.
     pub is_cut: bool,
 }
 
-/// Derives a ciphertext step by step; no steps for other values.
+/// Derives the numbers of a ciphertext step by step; returns no steps for other values.
 pub fn derivation(ir: &Ir, heir: &Heir, known: Quantities<'_>, value: Value) -> Steps {
     let of = |it: Value| known.of(it).unwrap_or_default();
     let mut out = Steps::default();
@@ -72,15 +72,15 @@ fn is_encrypted(heir: &Heir, value: Value) -> bool {
     matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
 }
 
-/// The larger, the more it has to do with what comes out.
+/// Returns a key: the operand with the largest key has the most influence on the result.
 fn rank(it: &Quantity) -> (Option<u32>, Option<u32>, u64, Option<i64>) {
-    // Bits of noise are not negative but for a fresh ciphertext without any; the order of such
-    // floats is that of their bits.
+    // Noise is negative only for a fresh ciphertext without any. Non-negative floats have the order
+    // of their bits.
     let noise = it.noise.map_or(0, |it| it.max(0.0).to_bits());
     (it.used, it.dimension, noise, it.scale)
 }
 
-/// The ciphertexts that a value is made of, in textual order.
+/// Returns the ciphertexts that a value is computed from or fed by, in textual order.
 fn fed_by(ir: &Ir, heir: &Heir, value: Value) -> Vec<Value> {
     let mut out: Vec<Value> = flow::feeders(ir, value).into_iter().map(|it| it.1).collect();
     if let Def::Result(op, _) = ir.value(value).def
@@ -93,7 +93,7 @@ fn fed_by(ir: &Ir, heir: &Heir, value: Value) -> Vec<Value> {
     out
 }
 
-/// The effect that made a value of another, in words.
+/// Describes how a value was computed from the preceding one.
 fn what(ir: &Ir, heir: &Heir, value: Value, before: Option<Value>) -> String {
     let (op, is_result) = match ir.value(value).def {
         Def::Result(op, _) => (Some(op), true),
@@ -105,7 +105,7 @@ fn what(ir: &Ir, heir: &Heir, value: Value, before: Option<Value>) -> String {
         None if !is_result => {
             let symbol = ir.extra(op).symbol.map(|it| format!("@{}", ir.interner.str(it.0)));
             let holder = symbol.unwrap_or_else(|| name.to_owned());
-            // The level may also be that of what another function gives.
+            // The level may also follow from a result of another function.
             match heir.level(ir, value) {
                 Some(0) => format!("argument of {holder}, assumed fresh"),
                 _ => format!("argument of {holder}"),
@@ -121,7 +121,7 @@ fn what(ir: &Ir, heir: &Heir, value: Value, before: Option<Value>) -> String {
     }
 }
 
-/// The effect of an op on the level and the polynomials of its operands, in words; `None` if it
+/// Describes the effect of an op on the level and the polynomials of its operands; `None` if it
 /// passes them on.
 pub fn effect(ir: &Ir, heir: &Heir, op: Op) -> Option<String> {
     let name = ir.op_name(op);

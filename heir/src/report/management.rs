@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::annotations::votes::Stage;
 use crate::ops::rules;
 
-/// The number of `mgmt` ops in a function.
+/// Numbers of `mgmt` ops in a function.
 #[derive(Clone, Copy, Debug, Default)]
 struct Managed {
     n: usize,

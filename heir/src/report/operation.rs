@@ -1,7 +1,7 @@
-//! The operation of a scheme that an op on ciphertexts stands for, and its latency.
+//! The operation of a scheme that an op on ciphertexts performs, and its latency.
 //!
-//! *Law.* The latency of an op without an operation is unknown; an op that takes no time worth
-//! counting is [`Operation::Free`].
+//! *Law.* The latency of an op without an operation is unknown. An op that takes negligible time is
+//! [`Operation::Free`].
 
 use noisy_syntax::Ir;
 use noisy_syntax::Op;
@@ -29,12 +29,12 @@ pub enum Operation {
     SwitchModulus,
     /// A bootstrap.
     Bootstrap,
-    /// Bookkeeping.
+    /// No computation, only bookkeeping.
     Free,
 }
 
 impl Operation {
-    /// All that takes time.
+    /// All operations that take time.
     pub const ALL: [Operation; 7] = [
         Operation::Add,
         Operation::Multiply,
@@ -45,8 +45,8 @@ impl Operation {
         Operation::Bootstrap,
     ];
 
-    /// The operation of an op, if it computes on ciphertexts and has no regions; `None` if it is
-    /// unknown.
+    /// Returns the operation of an op that computes on ciphertexts and has no regions; `None` if it
+    /// is unknown.
     pub fn of(ir: &Ir, heir: &Heir, op: Op) -> Option<Operation> {
         let name = ir.op_name(op);
         let last = name.rsplit('.').next().unwrap_or(name);
@@ -86,7 +86,7 @@ impl Operation {
         is_sum.then_some(Operation::Add)
     }
 
-    /// Microseconds that it takes by a table.
+    /// Returns the latency of the operation in microseconds, from a table.
     pub fn latency(self, table: &Latency) -> u32 {
         match self {
             Operation::Add => table.add,
@@ -101,7 +101,7 @@ impl Operation {
     }
 }
 
-/// Returns true if an op stands for many operations of the scheme, which HEIR decides on later.
+/// Returns true if an op performs many operations of the scheme, which HEIR chooses later.
 fn computes_more(name: &str) -> bool {
     ["linalg.", "kernel.", "tensor_ext.", "tensor.", "orion."].iter().any(|it| name.starts_with(it))
 }
@@ -123,7 +123,7 @@ pub(crate) fn is_rotation(name: &str) -> bool {
     }
 }
 
-/// Returns true if a rotation swaps the two rows of slots; it has a key of its own.
+/// Returns true if a rotation swaps the two rows of slots, which needs a separate key.
 pub fn swaps_rows(name: &str) -> bool {
     name.rsplit('.').next().is_some_and(|it| it.starts_with("rotate_rows"))
 }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::ops::rules;
 use noisy_dataflow::flow;
 
-/// The values that a value is made of, each once.
+/// Returns the values that a value is computed from or fed by, each once.
 pub fn made_of(ir: &Ir, value: Value) -> SmallVec<[Value; 4]> {
     let mut out: SmallVec<[Value; 4]> = SmallVec::new();
     match ir.defining_op(value) {
@@ -22,9 +22,9 @@ pub fn made_of(ir: &Ir, value: Value) -> SmallVec<[Value; 4]> {
     out
 }
 
-/// Returns true if the polynomials of a value follow from an op of `linalg`, which are unknown to
-/// HEIR: it does not look into ops with regions. *Cost.* The values that the value is computed
-/// from, up to a bound.
+/// Returns true if the number of polynomials of a value depends on an op of `linalg`, whose results
+/// have no polynomials in HEIR: it does not look into ops with regions. *Cost.* The values that the
+/// value is computed from, up to a bound.
 pub fn stands_on_linalg(ir: &Ir, value: Value) -> bool {
     const MOST: usize = 10_000;
     let mut seen = FxHashSet::default();

@@ -1,12 +1,12 @@
-//! Ciphertexts with more polynomials than an op takes: missing relinearizations.
+//! Finds ciphertexts with more polynomials than an op takes: missing relinearizations.
 //!
-//! *Law.* `verdict/requirements.rs` lists the ops that take two polynomials, and what becomes of a
-//! program in which they get more. A loop that runs more than once takes as many as it gives to its
-//! next round, and gives as many as it takes, since they are part of a type. The results of an op
-//! that is reported are not reported again further down, except for something graver. *Cost.* That
-//! of the ops with operands of more than two polynomials.
+//! *Law.* `verdict/requirements.rs` lists the ops that take two polynomials, and the consequence
+//! for a program in which they get more. The initial and the yielded value of a loop that runs more
+//! than once must have the same number of polynomials, which is part of their type. The results of
+//! a reported op are not reported again at later ops, unless the consequence there is more severe.
+//! *Cost.* Linear in the ops with operands of more than two polynomials.
 //!
-//! Only functions that HEIR would lower next are judged: before it has placed its `mgmt` ops
+//! Only functions that HEIR would lower next are checked: before HEIR has placed its `mgmt` ops,
 //! nothing is missing yet.
 //!
 //! *Source.* HEIR, `lib/Dialect/LWE/IR/LWEOps.h`, and two measurements: `--secret-to-bgv` and
@@ -29,21 +29,21 @@ use noisy_dataflow::flow;
 pub struct OversizedOperand {
     /// The op.
     pub op: Op,
-    /// Its operand.
+    /// The value of the operand.
     pub value: Value,
-    /// How many polynomials it has.
+    /// Number of polynomials of the operand.
     pub dimension: u32,
-    /// How many the op takes.
+    /// Number of polynomials that the op takes.
     pub taken: u32,
-    /// True if a loop, or the end of one, takes them.
+    /// True if the op is a loop or the terminator of one.
     pub is_carried: bool,
     /// The consequence.
     pub outcome: Outcome,
-    /// True if HEIR lowers the function next. If not, it may still insert relinearizations.
+    /// True if HEIR lowers the function next. Otherwise it may still insert relinearizations.
     pub is_lowered_next: bool,
 }
 
-/// The progress of HEIR at an op, as far as missing relinearizations are concerned.
+/// The progress of HEIR's passes at an op, as far as missing relinearizations are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// True if HEIR has placed some of its `mgmt` ops in the function.
@@ -52,8 +52,8 @@ pub(crate) struct Progress {
     pub(crate) is_lowered_next: bool,
 }
 
-/// All missing relinearizations of a program. `wide` are the ops with an operand of more than two
-/// polynomials, in textual order; `progress` says how far HEIR is at an op.
+/// Returns all missing relinearizations of a program. `wide` are the ops with an operand of more
+/// than two polynomials, in textual order; `progress` returns the progress of HEIR at an op.
 pub(crate) fn oversized_operands(
     ir: &Ir,
     heir: &Heir,
@@ -69,7 +69,7 @@ pub(crate) fn oversized_operands(
         let requirement = requirements::of(ir.op_name(op), Condition::TwoPolynomials);
         let outcome = requirement.map_or(Outcome::Refused, |it| it.outcome);
         let Progress { is_managed, is_lowered_next } = progress(op);
-        // A program that is not managed yet costs what HEIR will make of it.
+        // The cost of a program without `mgmt` ops is unknown until HEIR places them.
         let is_judged = is_managed || is_lowered_next && outcome != Outcome::Slow;
         let limits = limits(ir, heir, op);
         let mut now = None;
@@ -78,7 +78,7 @@ pub(crate) fn oversized_operands(
             let Some(dimension) = width(heir, value) else { continue };
             let before = told.gravest(value);
             if before.is_some_and(|it| it <= outcome) {
-                // A loop may relinearize it.
+                // The body of a loop may relinearize the value.
                 now = before.filter(|_| data.regions.is_empty());
             } else if let Some(taken) = limits[at].filter(|&it| is_judged && it < dimension) {
                 out.push(OversizedOperand {
@@ -98,7 +98,7 @@ pub(crate) fn oversized_operands(
         }
         if let Some(outcome) = now {
             told.add(&data.results, outcome);
-            // The result of the op around is the yielded value.
+            // The yielded value becomes the result of the op around.
             if flow::is_yield(ir, op) {
                 let operands: Vec<Value> = data.operands.iter().filter_map(|it| it.value).collect();
                 told.add(&operands, outcome);
@@ -108,8 +108,8 @@ pub(crate) fn oversized_operands(
     out
 }
 
-/// Returns true if an op, perhaps a loop, has an operand of more than two polynomials and does not
-/// relinearize it.
+/// Returns true if an op without regions, or a loop, has an operand of more than two polynomials
+/// and does not relinearize it.
 pub(crate) fn is_wide(ir: &Ir, heir: &Heir, op: Op) -> bool {
     let data = ir.op(op);
     let mut values = data.operands.iter().filter_map(|it| it.value);
@@ -119,7 +119,7 @@ pub(crate) fn is_wide(ir: &Ir, heir: &Heir, op: Op) -> bool {
         && rules::dimension(ir.op_name(op)) != Some(rules::DimensionRule::Relinearize)
 }
 
-/// Returns true if an op has such an operand in a place that takes fewer polynomials.
+/// Returns true if an op has an operand with more polynomials than the op takes for this operand.
 pub(crate) fn is_over(ir: &Ir, heir: &Heir, op: Op) -> bool {
     let mut operands = ir.op(op).operands.iter().zip(limits(ir, heir, op));
     operands.any(|(it, taken)| {
@@ -128,7 +128,7 @@ pub(crate) fn is_over(ir: &Ir, heir: &Heir, op: Op) -> bool {
     })
 }
 
-/// The polynomials of a value, if they are more than two.
+/// Returns the number of polynomials of a value, if it is more than two.
 fn width(heir: &Heir, value: Value) -> Option<u32> {
     match heir.ciphertext(value) {
         Ciphertext::Encrypted { dimension: Dimension::Known(n @ 3..), .. } => Some(n),
@@ -136,7 +136,8 @@ fn width(heir: &Heir, value: Value) -> Option<u32> {
     }
 }
 
-/// How many polynomials an op takes of each operand; `None`: any number.
+/// Returns the largest number of polynomials that an op takes for each operand; `None` for any
+/// number.
 fn limits(ir: &Ir, heir: &Heir, op: Op) -> SmallVec<[Option<u32>; 4]> {
     let n = ir.op(op).operands.len();
     let name = ir.op_name(op);
@@ -164,8 +165,8 @@ fn limits(ir: &Ir, heir: &Heir, op: Op) -> SmallVec<[Option<u32>; 4]> {
     out
 }
 
-/// The values with too many polynomials that were told of, or follow from such, each with the
-/// gravest consequence.
+/// The reported values with too many polynomials and the values that follow from them, each with
+/// the most severe consequence.
 struct Told<'a> {
     ir: &'a Ir,
     values: FxHashMap<Value, Outcome>,
@@ -179,8 +180,8 @@ impl Told<'_> {
         }
     }
 
-    /// The gravest consequence that was told of for a value, or for one that feeds it without an op
-    /// that computes.
+    /// Returns the most severe consequence that was reported for a value, or for a value that feeds
+    /// it without a computing op.
     fn gravest(&self, value: Value) -> Option<Outcome> {
         let mut gravest: Option<Outcome> = None;
         let mut seen = FxHashSet::default();

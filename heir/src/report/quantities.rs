@@ -1,8 +1,8 @@
 //! The numbers of a ciphertext for an editor: level, polynomials, scale and noise.
 //!
-//! *Law.* Each number is that of its own analysis; an unknown one is absent, and nothing is assumed
-//! in its place. Levels are levels left, as HEIR writes them. *Cost.* In proportion to the depth
-//! and the functions of the program for each value.
+//! *Law.* Each number comes from its own analysis; an unknown number is absent, and nothing is
+//! assumed instead. Levels are remaining levels, as in HEIR's annotations. *Cost.* For each value,
+//! linear in the depth and the functions of the program.
 
 use std::fmt;
 
@@ -21,21 +21,22 @@ use crate::text::types;
 /// The numbers of a ciphertext.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantity {
-    /// The levels that are left.
+    /// The remaining levels.
     pub level: Option<u32>,
-    /// The levels that are used.
+    /// The used levels.
     pub used: Option<u32>,
-    /// Its polynomials.
+    /// The number of polynomials.
     pub dimension: Option<u32>,
-    /// The logarithm to base 2 of its scale (CKKS).
+    /// The logarithm to base 2 of the scale (CKKS).
     pub scale: Option<i64>,
-    /// The range of its numbers (CKKS).
+    /// The range of the encrypted numbers (CKKS).
     pub range: Option<RealRange>,
-    /// Its noise in bits (BGV and BFV); infinite if it grows without a bound.
+    /// The noise in bits (BGV and BFV); infinite if it has no bound.
     pub noise: Option<f64>,
-    /// The bits that there are for noise at its level.
+    /// The noise budget at the level of the value, in bits.
     pub budget: Option<f64>,
-    /// True if HEIR has not placed the ops yet that use levels: there are none to show.
+    /// True if HEIR has not placed the ops that use levels yet, so that there are no levels to
+    /// show.
     pub is_unplaced: bool,
 }
 
@@ -45,18 +46,18 @@ impl Quantity {
         *self == Self { is_unplaced: self.is_unplaced, ..Self::default() }
     }
 
-    /// The bits of noise that are left; negative if noise exceeds them.
+    /// Returns the remaining bits of noise; negative if the noise exceeds the budget.
     pub(crate) fn left(&self) -> Option<f64> {
         Some(self.budget? - self.noise?)
     }
 
-    /// Returns true if it has more noise than the budget of its level.
+    /// Returns true if the noise exceeds the budget.
     pub fn is_over(&self) -> bool {
         self.left().is_some_and(|it| it < 0.0)
     }
 }
 
-/// `L3 D2 s45 in [-1, 1]`; what is not known is left out.
+/// Writes `L3 D2 s45 in [-1, 1]`; unknown numbers are left out.
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let level = self.level.map(|it| format!("L{it}"));
@@ -68,7 +69,7 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// The numbers of the ciphertexts of a program.
+/// Computes the numbers of the ciphertexts of a program from the facts.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantities<'a> {
     pub ir: &'a Ir,
@@ -80,7 +81,7 @@ pub struct Quantities<'a> {
 }
 
 impl Quantities<'_> {
-    /// The numbers of a value; `None` for a plaintext and if none is known.
+    /// Returns the numbers of a value; `None` for a plaintext and if no number is known.
     pub fn of(&self, value: Value) -> Option<Quantity> {
         let Self { ir, heir, .. } = *self;
         let Ciphertext::Encrypted { level, dimension } = heir.ciphertext(value) else {
@@ -110,7 +111,7 @@ impl Quantities<'_> {
     }
 
     /// Returns true if no op of the program uses levels yet, and HEIR will place such ops. BFV uses
-    /// none, and the types of a lowered program state them.
+    /// no levels, and the types of a lowered program state them.
     fn is_unplaced(&self, value: Value) -> bool {
         let Self { ir, heir, sites, .. } = *self;
         !sites.has_management()
@@ -119,7 +120,7 @@ impl Quantities<'_> {
             && heir.setting_for(ir, value).is_none_or(|it| it.scheme != Some(Scheme::Bfv))
     }
 
-    /// The name of the noise model, if the program has parameters for one.
+    /// Returns the name of the noise model, if the program has parameters for one.
     pub fn model(&self) -> Option<&'static str> {
         self.noise.map(|it| it.name())
     }

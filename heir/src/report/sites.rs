@@ -1,9 +1,9 @@
-//! The ops at which checks of HEIR's programs report something.
+//! An index of the ops at which checks of HEIR programs report a problem.
 //!
-//! *Law.* Each set holds exactly the ops for which its rule holds; a rule reads an op, the ops that
-//! define and use its values, and the facts of these. *Cost.* One walk at first; then an edit costs
-//! in proportion to the ops that it touches. Missing relinearizations are looked for again when a
-//! ciphertext with more than two polynomials was touched, at the cost of all of these.
+//! *Law.* Each set contains exactly the ops for which its rule holds. A rule reads an op, the ops
+//! that define and use its values, and the facts of these values. *Cost.* One walk at first; then
+//! an edit costs in proportion to the ops that it affects. If it affects a ciphertext with more
+//! than two polynomials, missing relinearizations are computed again for all such ciphertexts.
 
 use std::borrow::Borrow;
 use std::sync::OnceLock;
@@ -45,11 +45,11 @@ pub struct Sight<'a> {
     pub ir: &'a Ir,
     /// Levels and polynomials.
     pub heir: &'a Heir,
-    /// Noise, if it is known.
+    /// Facts of noise, if the program has parameters for a model.
     pub noise: Option<HeirNoise<'a>>,
-    /// Scales, if they are known.
+    /// Facts of scales, if the program has parameters for them.
     pub scales: Option<Scales<'a>>,
-    /// Ranges of values, if some are stated.
+    /// Facts of ranges, if some ranges are stated.
     pub ranges: Option<Ranges<'a>>,
     /// The options of the user.
     pub options: Options,
@@ -62,14 +62,14 @@ pub struct Sites {
     missing: FxHashSet<Op>,
     /// Ops with operands at different levels.
     unequal: FxHashSet<Op>,
-    /// Ops that may take a plaintext without an encoding.
+    /// Ops that may have a plaintext operand without an encoding.
     unencoded: FxHashSet<Op>,
-    /// Ops whose types do not follow from one another, for some library.
+    /// Ops whose types contradict each other, for some library.
     mistyped: FxHashSet<Op>,
     types: SchemeTypes,
     /// Ops that may not be lowered.
     unlowered: FxHashSet<Op>,
-    /// Ops that give the first ciphertext with a scale over its modulus.
+    /// Ops whose result has a scale over its modulus, while no operand has.
     over_modulus: FxHashSet<Op>,
     /// Ops that may be refused because of their scales.
     unequal_scales: FxHashSet<Op>,
@@ -79,27 +79,27 @@ pub struct Sites {
     over_noise: FxHashSet<Op>,
     wrong_scale: FxHashSet<Op>,
     varying: FxHashSet<Op>,
-    /// Calls without a level.
+    /// Calls that pass or return a ciphertext without a level.
     unsettled: FxHashSet<Op>,
-    /// Functions and generics, in textual order; an edit that changes these makes all anew.
+    /// Functions and generics, in textual order. Edits that change these rebuild the index.
     holders: Vec<Op>,
     no_scale: OnceLock<Option<ScaleFault>>,
-    /// Ops with operands of more than two polynomials, and those which take two.
+    /// Ops with operands of more than two polynomials, and those of them that take fewer.
     wide: FxHashSet<Op>,
     over_two: FxHashSet<Op>,
-    /// Ends of generics among these: what they take depends on who uses what the generic gives.
+    /// Terminators of generics among these: the number that they take depends on the users of the
+    /// results of the generic.
     wide_ends: FxHashSet<Op>,
     oversized_operands: OnceLock<Vec<OversizedOperand>>,
     management: Management,
     written: Written,
-    /// Ops with an annotation without a readable level, and those with another unreadable
-    /// attribute.
+    /// Ops with an annotation without a readable level, and ops with another unreadable attribute.
     unreadable: FxHashSet<Op>,
     garbled: FxHashSet<Op>,
 }
 
 impl Sites {
-    /// Of a program.
+    /// Builds the index of a program.
     pub fn new(at: &Sight<'_>) -> Self {
         let ir = at.ir;
         let mut it = Self::default();
@@ -123,7 +123,7 @@ impl Sites {
         }
     }
 
-    /// Takes in an edit that the levels have taken in.
+    /// Applies an edit that `at.heir` already contains: `ops` may have changed.
     pub fn update(&mut self, at: &Sight<'_>, ops: &[Op], removed: &[Op]) {
         let ir = at.ir;
         let mut all = ops.to_vec();
@@ -132,8 +132,8 @@ impl Sites {
             let others = self.written.stands_on(op).into_iter().filter(|&it| ir.is_alive(it));
             all.extend(others.filter(|&it| seen.insert(it)));
         }
-        // An op lists the annotations of the arguments of its labels and the operands of its ends;
-        // a removed op may have been an end.
+        // An op lists the annotations of the arguments of its labels and of the operands of its
+        // terminators. A removed op may have been a terminator.
         let is_rim = |op: &&Op| ir.op(**op).kind == OpKind::Label || ir.next(**op).is_none();
         let holders = ops.iter().filter(is_rim).chain(removed);
         let holders = holders.filter_map(|&it| ir.region(ir.op(it).parent).parent);
@@ -242,27 +242,27 @@ impl Sites {
         put(&mut self.over_two, op, is_end || is_wide && oversized::is_over(ir, heir, op));
     }
 
-    /// Relinearizations of two polynomials, in textual order.
+    /// Returns relinearizations of ciphertexts with two polynomials, in textual order.
     pub fn needless(&self, ir: &Ir) -> Vec<Op> {
         in_order(ir, &self.needless)
     }
 
-    /// Ops that the catalogue lacks, in textual order.
+    /// Returns ops of HEIR's dialects that the catalogue lacks, in textual order.
     pub fn missing(&self, ir: &Ir) -> Vec<Op> {
         in_order(ir, &self.missing)
     }
 
-    /// The values at which the levels of the options run out, in textual order.
+    /// Returns the values at which the levels of the options run out, in textual order.
     pub fn over_budget(&self, ir: &Ir, heir: &Heir, options: Options) -> Vec<Underflow> {
         underflows(ir, heir, &|it| heir.budget(ir, options, it), &self.over_budget)
     }
 
-    /// The values at which the moduli of the parameters run out, in textual order.
+    /// Returns the values at which the moduli of the parameters run out, in textual order.
     pub fn over_moduli(&self, ir: &Ir, heir: &Heir) -> Vec<Underflow> {
         underflows(ir, heir, &|it| heir.switches(ir, it), &self.over_moduli)
     }
 
-    /// The values at which noise first exceeds what their level bears, in textual order.
+    /// Returns the first values whose noise exceeds the budget of their level, in textual order.
     pub fn over_noise(&self, ir: &Ir, noise: HeirNoise<'_>) -> Vec<Value> {
         let all = in_order(ir, &self.over_noise).into_iter();
         all.flat_map(|it| plaintext::defined(ir, it))
@@ -270,7 +270,8 @@ impl Sites {
             .collect()
     }
 
-    /// The values that loops carry at another level than they take, in textual order.
+    /// Returns the carried values of loops whose yielded value has another level than the initial
+    /// value, in textual order.
     pub fn varying(&self, ir: &Ir, heir: &Heir) -> Vec<Varying> {
         let all = in_order(ir, &self.varying).into_iter();
         let all = all.flat_map(|it| underflow::varying(ir, heir, it));
@@ -279,13 +280,14 @@ impl Sites {
         all.map(|it| Varying { is_refused: is_refused(it.op), ..it }).collect()
     }
 
-    /// The recursive calls that pass or return ciphertexts without a level, in textual order.
+    /// Returns the recursive calls that pass or return ciphertexts without a level, in textual
+    /// order.
     pub fn recursions(&self, ir: &Ir, heir: &Heir) -> Vec<Recursion> {
         underflow::recursions(ir, heir, &in_order(ir, &self.unsettled))
     }
 
-    /// The impossible scales that are written, in textual order; only the first missing one if
-    /// there is one.
+    /// Returns the impossible written scales, in textual order; if scales are missing, only the
+    /// first missing one.
     pub fn scale_faults(&self, ir: &Ir, heir: &Heir) -> Vec<ScaleFault> {
         let missing = || scales::missing(ir, heir, &self.holders);
         match self.no_scale.get_or_init(missing) {
@@ -297,7 +299,7 @@ impl Sites {
         }
     }
 
-    /// The ciphertexts with more polynomials than an op takes, in textual order.
+    /// Returns the operands with more polynomials than their op takes, in textual order.
     pub fn oversized_operands(&self, ir: &Ir, heir: &Heir) -> Vec<OversizedOperand> {
         let all = self.oversized_operands.get_or_init(|| {
             if self.over_two.is_empty() {
@@ -315,20 +317,21 @@ impl Sites {
         all.iter().filter(|it| is_kept(it)).copied().collect()
     }
 
-    /// The ops with operands at different levels that HEIR lowers or has lowered, in textual order.
+    /// Returns the ops with operands at different levels that HEIR lowers or has lowered, in
+    /// textual order.
     pub fn unequal_levels(&self, ir: &Ir, heir: &Heir) -> Vec<UnequalLevels> {
         let mut liveness = Liveness::default();
         let all = in_order(ir, &self.unequal).into_iter();
-        // HEIR's verifiers also judge ops without a use.
+        // HEIR's verifiers also check ops without uses.
         let mut is_kept = |it: Op| types::is_of_scheme(ir, it) || liveness.is_live(ir, it);
         all.filter(|&it| is_judged(ir, heir, it) && is_kept(it))
             .filter_map(|it| levels::unequal(ir, heir, it))
             .collect()
     }
 
-    /// The ops whose types do not follow from one another, in textual order; of a type that is
-    /// refused by itself, the first value. Ops with operands at different levels, and rotations of
-    /// too many polynomials, are told as such.
+    /// Returns the ops whose types contradict each other, in textual order; for a type that is
+    /// invalid itself, only the first value. Ops with operands at different levels, and rotations
+    /// of too many polynomials, are left to the more specific checks.
     pub fn mistyped(&self, ir: &Ir, heir: &Heir) -> Vec<Mistyped> {
         if self.mistyped.is_empty() {
             return Vec::new();
@@ -352,24 +355,24 @@ impl Sites {
         found
     }
 
-    /// A change after which the types of an op follow from one another.
+    /// Returns a change after which the types of an op are consistent.
     pub fn remedy(ir: &Ir, heir: &Heir, op: Op) -> Option<Remedy> {
         let target = Target::of(heir.setting_of(op));
         remedy::remedy(ir, target, &mut SchemeTypes::default(), op)
     }
 
-    /// The ring of the type of a ciphertext, as an attribute.
+    /// Returns the ring of the type of a ciphertext, as the text of an attribute.
     pub fn ring_text(ir: &Ir, ty: Type) -> Option<String> {
         remedy::ring_text(&mut SchemeTypes::default(), ir, ty)
     }
 
-    /// As [`Sites::unequal_levels`], of one op.
+    /// Returns the operands of one op at different levels; see [`Sites::unequal_levels`].
     pub fn unequal_levels_of(ir: &Ir, heir: &Heir, op: Op) -> Option<UnequalLevels> {
         levels::unequal(ir, heir, op)
     }
 
-    /// The first ciphertexts with scales over their moduli, where HEIR has placed ops that use
-    /// levels, in textual order.
+    /// Returns the first ciphertexts whose scale exceeds the modulus, in functions in which HEIR
+    /// has placed ops that use levels, in textual order.
     pub fn over_modulus(&self, at: &Sight<'_>) -> Vec<OverModulus> {
         let Sight { ir, .. } = *at;
         let is_managed =
@@ -379,7 +382,7 @@ impl Sites {
         results.filter_map(|it| first_over_modulus(at, it)).collect()
     }
 
-    /// The ops that HEIR does not lower, in textual order.
+    /// Returns the ops that HEIR does not lower, in textual order.
     pub fn unlowered(&self, ir: &Ir, heir: &Heir) -> Vec<Unlowered> {
         let mut liveness = Liveness::default();
         let is_judged = |it: Op| {
@@ -397,19 +400,19 @@ impl Sites {
             let is_late = !it.may_pass(ir) || is_managed(it.op);
             it.is_early() || is_late && is_judged(it.op) && liveness.is_live(ir, it.op)
         });
-        // Of two reasons for one op the first.
+        // Only the first of several reasons for one op is reported.
         out.sort_by_cached_key(|it| (ir.start(it.op), it.op, it.reason));
         out.dedup_by_key(|it| it.op);
         out
     }
 
-    /// The operands outside of the ranges that their ops accept, in textual order.
+    /// Returns the operands outside of the ranges that their ops accept, in textual order.
     pub fn out_of_range(&self, at: &Sight<'_>) -> Vec<OutOfRange> {
         let all = in_order(at.ir, &self.out_of_range).into_iter();
         all.filter_map(|it| out_of_range::out_of_range(at.ir, at.ranges, it)).collect()
     }
 
-    /// The plaintexts without an encoding that HEIR refuses, in textual order.
+    /// Returns the plaintext operands without an encoding that HEIR refuses, in textual order.
     pub fn unencoded(&self, ir: &Ir, heir: &Heir) -> Vec<Unencoded> {
         let mut liveness = Liveness::default();
         let all = in_order(ir, &self.unencoded).into_iter();
@@ -418,13 +421,13 @@ impl Sites {
             .collect()
     }
 
-    /// As [`Sites::unencoded`], of one op.
+    /// Returns the plaintext operand of one op that is not encoded; see [`Sites::unencoded`].
     pub fn unencoded_of(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
         plaintexts::unencoded(ir, heir, op)
     }
 
-    /// The ops that HEIR refuses because of their scales, in textual order: at most one of each
-    /// generic.
+    /// Returns the ops that HEIR refuses because of their scales, in textual order: at most one for
+    /// each generic.
     pub fn unequal_scales(&self, at: &Sight<'_>) -> Vec<UnequalScales> {
         let (ir, heir) = (at.ir, at.heir);
         let mut liveness = Liveness::default();
@@ -470,18 +473,18 @@ impl Sites {
     }
 
     /// Returns true if HEIR lowers an op next: it has placed ops that use levels or relinearize, or
-    /// the module has parameters. An op that is lowered already counts, too.
+    /// the module has parameters. Also true for an op that is already lowered.
     fn is_lowered_next(&self, ir: &Ir, heir: &Heir, op: Op) -> bool {
         let stage = self.stage(ir.function_of(op));
         stage.uses_levels || stage.is_relinearized || is_lowered(ir, op) || has_params(heir, op)
     }
 
-    /// The wrong levels that are written, in textual order.
+    /// Returns the annotations with a wrong level, in textual order.
     pub fn mismatches(&self, ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
         self.written.mismatches(ir, heir, &|it| self.stage(it))
     }
 
-    /// As [`Sites::mismatches`], of one op.
+    /// Returns the annotations of one op with a wrong level; see [`Sites::mismatches`].
     pub fn mismatches_of(&self, ir: &Ir, heir: &Heir, op: Op) -> Vec<Mismatch> {
         self.written.mismatches_of(ir, heir, &|it| self.stage(it), op)
     }
@@ -492,7 +495,7 @@ impl Sites {
         self.written.is_goal(ir, heir, &|it| self.stage(it), function)
     }
 
-    /// The wrong polynomials that are written, in textual order.
+    /// Returns the annotations with a wrong number of polynomials, in textual order.
     pub fn resized(&self, ir: &Ir, heir: &Heir) -> Vec<Resized> {
         let all = in_order(ir, self.written.resized(ir, heir, &|it| self.stage(it)));
         let of = |op: Op| {
@@ -507,30 +510,32 @@ impl Sites {
         self.management.stage(function)
     }
 
-    /// As [`Sites::resized`], of one op.
+    /// Returns the annotations of one op with a wrong number of polynomials; see
+    /// [`Sites::resized`].
     pub fn resized_of(&self, op: Op) -> &[Resized] {
         self.written.resized_of(op)
     }
 
-    /// Ops with an annotation without a level that can be read, in textual order.
+    /// Returns ops with an annotation without a readable level, in textual order.
     pub fn unreadable(&self, ir: &Ir) -> Vec<Op> {
         in_order(ir, &self.unreadable)
     }
 
-    /// Attributes that cannot be read, one of an op, in textual order.
+    /// Returns missing and unreadable attributes, one for each op, in textual order.
     pub fn garbled(&self, ir: &Ir) -> Vec<(Op, Unreadable)> {
         let all = in_order(ir, &self.garbled).into_iter();
         all.filter_map(|it| Some((it, unreadable::unreadable(ir, it)?))).collect()
     }
 
-    /// The levels that a fresh ciphertext has where a value is defined.
+    /// Returns the remaining levels of a fresh ciphertext at the definition of a value.
     pub fn fresh_levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
         self.written.levels(ir, heir, &|it| self.stage(it), value)
     }
 }
 
 /// Returns true if HEIR lowers an op or has lowered it: it is in a generic of a module with
-/// parameters, which HEIR chooses after it has placed its `mgmt` ops, or of a scheme or a library.
+/// parameters, which HEIR chooses after it has placed its `mgmt` ops, or it is an op of a scheme or
+/// a library.
 fn is_judged(ir: &Ir, heir: &Heir, op: Op) -> bool {
     is_lowered(ir, op) || has_params(heir, op) && rules::generic_around(ir, op).is_some()
 }
@@ -546,15 +551,15 @@ fn is_lowered(ir: &Ir, op: Op) -> bool {
     matches!(dialect, "ckks" | "bgv" | "lwe" | "openfhe" | "lattigo")
 }
 
-/// The excess of the scale of a value over its modulus, if there is one and none of the values that
-/// it is made of has one.
+/// Returns the scale and the modulus of a value, if the scale exceeds the modulus and no value that
+/// it is computed from has such a scale.
 fn first_over_modulus(at: &Sight<'_>, value: Value) -> Option<OverModulus> {
     let over = |it: Value| modulus::over(at.ir, at.heir, at.scales, it);
     let found = over(value)?;
     (!made_of(at.ir, value).iter().any(|&it| over(it).is_some())).then_some(found)
 }
 
-/// Puts an op into a set or takes it out; whether that changed the set.
+/// Inserts an op into a set or removes it; returns true if the set changed.
 fn put(set: &mut FxHashSet<Op>, op: Op, is_in: bool) -> bool {
     if is_in { set.insert(op) } else { !set.is_empty() && set.remove(&op) }
 }
@@ -581,8 +586,8 @@ fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
     let Some(value) = operand.value.filter(|_| ir.op_name(op) == "mgmt.relinearize") else {
         return false;
     };
-    // An argument of a function or a generic may have more polynomials than are assumed, and a
-    // value that is assumed to have two may be a product.
+    // An argument of a function or a generic may have more polynomials than assumed, and a value
+    // with an assumed dimension of 2 may be a product.
     let is_two = matches!(
         heir.ciphertext(value),
         Ciphertext::Encrypted { dimension: Dimension::Known(2), .. }
@@ -590,8 +595,8 @@ fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
     ir.defining_op(value).is_some() && is_two && !heir.is_dimension_unchecked(value)
 }
 
-/// Returns true if the noise of a value exceeds the budget of its level, and that of none of the
-/// values that it is computed from does.
+/// Returns true if the noise of a value exceeds the budget of its level, but none of the values
+/// that it is computed from does so.
 fn is_first_over(ir: &Ir, noise: HeirNoise<'_>, value: Value) -> bool {
     noise.excess(value).is_some()
         && !made_of(ir, value).iter().any(|&it| noise.excess(it).is_some())

@@ -1,6 +1,7 @@
-//! Levels that run out, and loops and recursions that carry another level than they take.
+//! Finds values for which levels run out, and loops and recursive calls that change the level of a
+//! ciphertext.
 //!
-//! *Law.* The first value without a level is reported: its operands still have one. *Cost.* One
+//! *Law.* The first value without a level is reported, whose operands still have one. *Cost.* One
 //! walk over the program.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
@@ -13,19 +14,19 @@ use crate::ops::rules;
 use crate::text::annotation;
 use noisy_dataflow::{cfg, flow};
 
-/// A value for which no level is left.
+/// A value for which no level remains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Underflow {
     /// The value.
     pub value: Value,
-    /// The levels it uses; `None` if all were dropped before.
+    /// The levels that the value uses; `None` if all levels were dropped before.
     pub used: Option<u32>,
-    /// The levels that there are.
+    /// The available levels.
     pub most: u32,
 }
 
-/// Returns true if levels run out at a result of an op; `most` is the number of levels for a value,
-/// if it is known.
+/// Returns true if levels run out at a result of an op. `most` returns the available levels for a
+/// value, if they are known.
 pub(crate) fn runs_out(
     ir: &Ir,
     heir: &Heir,
@@ -42,14 +43,14 @@ pub(crate) fn runs_out(
         _ => false,
     };
     let Def::Result(op, _) = ir.value(value).def else { return false };
-    // A value that a loop carries at another level is reported as that.
+    // Another check reports a value that a loop carries at another level.
     over(value)
         && ir.op(op).regions.is_empty()
         && rules::moves_level(ir.op_name(op))
         && !ir.op(op).operands.iter().filter_map(|it| it.value).any(over)
 }
 
-/// Explains how levels run out at a value.
+/// Creates the report for a value at which levels run out.
 pub(crate) fn underflow(
     ir: &Ir,
     heir: &Heir,
@@ -64,24 +65,24 @@ pub(crate) fn underflow(
     Underflow { value, used, most }
 }
 
-/// A loop that takes a value at one level and gives it to its next round at another.
+/// A carried value of a loop whose initial and yielded values have different levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Varying {
     /// The loop.
     pub op: Op,
-    /// The value that it takes.
+    /// The initial value.
     pub init: Value,
-    /// The carried argument.
+    /// The block argument.
     pub carried: Option<Value>,
-    /// The value that it gives to the next round.
+    /// The yielded value.
     pub yielded: Value,
-    /// The levels used by what it takes.
+    /// The used levels of the initial value.
     pub from: u32,
     /// True if HEIR lowers the loop next: it has placed modulus switches and chosen parameters.
     pub is_refused: bool,
 }
 
-/// The values that a loop carries at another level than it takes; none for another op.
+/// Returns the carried values of a loop whose level changes; none for other ops.
 pub(crate) fn varying(ir: &Ir, heir: &Heir, op: Op) -> Vec<Varying> {
     let level = |value: Value| heir.ciphertext(value).level();
     let mut out = Vec::new();
@@ -89,7 +90,7 @@ pub(crate) fn varying(ir: &Ir, heir: &Heir, op: Op) -> Vec<Varying> {
         let (Some(Level::Used(from)), Some(to)) = (level(it.init), level(it.yielded)) else {
             return;
         };
-        // HEIR lowers a program by the levels that are written.
+        // HEIR lowers a program according to the written levels.
         let written = |it: Value| annotation::annotated(ir, it, "level").number();
         let is_agreed = written(it.init).is_some() && written(it.init) == written(it.yielded);
         if it.is_repeated && to != Level::Used(from) && !is_agreed {
@@ -106,7 +107,7 @@ pub(crate) fn varying(ir: &Ir, heir: &Heir, op: Op) -> Vec<Varying> {
     out
 }
 
-/// A call within a recursion that no level follows from.
+/// A call in a recursion for which no level can be inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recursion {
     /// The call.
@@ -120,16 +121,16 @@ pub struct Recursion {
 /// The reason why a ciphertext of a recursive call has no level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsettled {
-    /// It is passed at another level each time.
+    /// Each recursive call passes it at another level.
     Passed,
-    /// It is given at another level each time.
+    /// Each recursive call returns it at another level.
     Given,
-    /// Nothing is given: the function calls itself before it returns.
+    /// No value is returned: the function calls itself before it returns.
     Endless,
 }
 
-/// The reason why a call has no level, with the ciphertext that has none. The call may be outside
-/// of a recursion.
+/// Returns the first ciphertext of a call that has no level, and the reason. The call may be
+/// outside of a recursion.
 pub(crate) fn unsettled(ir: &Ir, heir: &Heir, op: Op) -> Option<(Value, Unsettled)> {
     let data = ir.op(op);
     if data.kind != OpKind::FuncCall {
@@ -149,8 +150,8 @@ pub(crate) fn unsettled(ir: &Ir, heir: &Heir, op: Op) -> Option<(Value, Unsettle
     first.filter(|_| is_reached).map(|it| (it, Unsettled::Endless))
 }
 
-/// Those calls that are within a recursion, in their order. *Cost.* Linear in the calls that lead
-/// to the functions with these calls.
+/// Returns the calls that are in a recursion, in the given order. *Cost.* Linear in the calls that
+/// lead to the functions that contain `calls`.
 pub(crate) fn recursions(ir: &Ir, heir: &Heir, calls: &[Op]) -> Vec<Recursion> {
     let (mut functions, mut numbers) = (Vec::new(), FxHashMap::default());
     let mut number = |functions: &mut Vec<Op>, it: Op| {

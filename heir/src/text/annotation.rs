@@ -1,4 +1,4 @@
-//! The annotations of HEIR (`mgmt.mgmt`) as they are written, and their holders.
+//! Reads the annotations of HEIR (`mgmt.mgmt`), and finds the ops that hold them.
 
 use std::fmt;
 
@@ -10,12 +10,13 @@ use crate::text::setting::{Scheme, Setting};
 use noisy_dataflow::attributes::{self, Side};
 use noisy_dataflow::view::View;
 
-/// The scheme of a module, and its parameters.
+/// Returns the scheme of a module, and its parameters.
 pub(crate) fn params(setting: &Setting) -> Option<(Scheme, &SchemeParams)> {
     Some((setting.scheme?, setting.params.as_ref()?.as_ref().ok()?))
 }
 
-/// The value that a region takes as an argument once, if it does.
+/// Returns the value that is passed to a block argument, if the op around the region passes it and
+/// no other op does.
 pub(crate) fn forwarded(ir: &Ir, block: Block, value: Value) -> Option<Value> {
     let holder = ir.region(ir.block(block).region).parent?;
     match noisy_dataflow::flow::feeders(ir, value).as_slice() {
@@ -24,20 +25,20 @@ pub(crate) fn forwarded(ir: &Ir, block: Block, value: Value) -> Option<Value> {
     }
 }
 
-/// The holder of the annotation of a value.
+/// The op that holds the annotation of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// The op that gives it, for all that it gives.
+    /// The defining op, with one annotation for all of its results.
     Op(Op),
-    /// An op that lists the annotations of the arguments of its region: a function, or another op
-    /// for its operands.
+    /// An op that lists annotations of arguments of its region, and the index in the list. For a
+    /// function, the list is that of its arguments; for other ops, that of their operands.
     Taken(Op, usize),
-    /// An op that lists the annotations of its results, or a function.
+    /// An op or a function that lists the annotations of its results, and the index of the result.
     Given(Op, usize),
 }
 
-/// The number under a key of `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on the definition
-/// of a value.
+/// Returns the number under a key of `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on the
+/// definition of a value.
 pub(crate) fn annotated(ir: &Ir, value: Value, key: &str) -> Said {
     holder(ir, value).map_or(Said::Nothing, |it| said(ir, it.1, key))
 }
@@ -45,13 +46,13 @@ pub(crate) fn annotated(ir: &Ir, value: Value, key: &str) -> Said {
 /// The `mgmt.mgmt` of a ciphertext of two polynomials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Annotation {
-    /// The levels that are left.
+    /// The remaining levels.
     pub level: u32,
-    /// The logarithm to base 2 of the scale in CKKS, else the scale.
+    /// The logarithm to base 2 of the scale in CKKS, the scale itself in other schemes.
     pub scale: Option<u32>,
 }
 
-/// The annotation of a value; `None` if it has no level, or cannot be read.
+/// Returns the annotation of a value; `None` if it has no level or is not readable.
 pub fn annotation(ir: &Ir, value: Value) -> Option<Annotation> {
     let (_, attr) = holder(ir, value)?;
     let level = said(ir, attr, "level").number()?;
@@ -64,7 +65,7 @@ pub fn annotation(ir: &Ir, value: Value) -> Option<Annotation> {
 }
 
 impl fmt::Display for Annotation {
-    /// As HEIR writes it.
+    /// Writes the annotation in HEIR's syntax.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { level, scale } = self;
         match scale {
@@ -74,7 +75,7 @@ impl fmt::Display for Annotation {
     }
 }
 
-/// The `mgmt.mgmt` of a value, and what holds it.
+/// Returns the `mgmt.mgmt` of a value, and its holder.
 pub(crate) fn holder(ir: &Ir, value: Value) -> Option<(Holder, Attr)> {
     match ir.value(value).def {
         Def::Result(op, index) => {
@@ -101,8 +102,8 @@ pub(crate) fn holder(ir: &Ir, value: Value) -> Option<(Holder, Attr)> {
     }
 }
 
-/// The `mgmt.mgmt` of a result of a function, with the returned value; `None` if each return gives
-/// another one.
+/// Returns the `mgmt.mgmt` of a result of a function, and the returned value; `None` if there are
+/// several returns.
 pub(crate) fn returned(ir: &Ir, function: Op, index: usize) -> Option<(Value, Attr)> {
     let attr = listed(ir, function, Side::Result, index)?;
     let ends = noisy_dataflow::flow::yields(ir, noisy_dataflow::flow::body(ir, function)?);
@@ -110,12 +111,12 @@ pub(crate) fn returned(ir: &Ir, function: Op, index: usize) -> Option<(Value, At
     Some((ir.op(*end).operands.get(index)?.value?, attr))
 }
 
-/// As [`annotated`], on what an op gives.
+/// Returns the number under a key of the annotation of the results of an op.
 pub(crate) fn on_result(ir: &impl View, op: Op, key: &str) -> Said {
     ir.attr(op, "mgmt.mgmt").map_or(Said::Nothing, |it| said(ir, it, key))
 }
 
-/// As [`annotated`], on an argument of a function.
+/// Returns the number under a key of the annotation of an argument of a function.
 pub(crate) fn on_argument(ir: &impl View, function: Op, index: usize, key: &str) -> Said {
     listed(ir, function, Side::Argument, index).map_or(Said::Nothing, |it| said(ir, it, key))
 }
@@ -124,7 +125,7 @@ fn listed(ir: &impl View, op: Op, side: Side, index: usize) -> Option<Attr> {
     in_dictionary(ir, attributes::dictionary(ir, op, side, index)?)
 }
 
-/// The annotation in a dictionary.
+/// Returns the annotation in a dictionary.
 fn in_dictionary(ir: &impl View, dict: Attr) -> Option<Attr> {
     let AttrData::Dict(entries) = ir.interner().attr_data(dict) else { return None };
     let found = entries.iter().find(|it| ir.interner().str(it.0) == "mgmt.mgmt")?;
@@ -134,12 +135,12 @@ fn in_dictionary(ir: &impl View, dict: Attr) -> Option<Attr> {
 /// The keys of an annotation.
 pub(crate) const KEYS: [&str; 3] = ["level", "dimension", "scale"];
 
-/// Returns true if an op has an annotation without a readable level, of its own or in a list.
+/// Returns true if an op holds an annotation without a readable level.
 pub fn lacks_level(ir: &Ir, op: Op) -> bool {
     annotations(ir, op).any(|(_, attr)| !matches!(said(ir, attr, "level"), Said::Number(_)))
 }
 
-/// Returns true if an op has an annotation without a readable level or with an unknown key.
+/// Returns true if an op holds an annotation without a readable level or with an unknown key.
 pub(crate) fn is_unreadable(ir: &Ir, op: Op) -> bool {
     let has_unknown_key = |attr: Attr| {
         let AttrData::Text(text, _) = ir.interner.attr_data(attr) else { return false };
@@ -149,7 +150,7 @@ pub(crate) fn is_unreadable(ir: &Ir, op: Op) -> bool {
     lacks_level(ir, op) || annotations(ir, op).any(|it| has_unknown_key(it.1))
 }
 
-/// All `mgmt.mgmt` of an op, its own and those that it lists, each with what holds it.
+/// Returns all `mgmt.mgmt` that an op holds, its own and those that it lists, each with its holder.
 pub(crate) fn annotations(ir: &Ir, op: Op) -> impl Iterator<Item = (Holder, Attr)> {
     let listed =
         attributes::dictionaries(ir, op).into_iter().filter_map(move |(side, at, dict)| {
@@ -163,19 +164,19 @@ pub(crate) fn annotations(ir: &Ir, op: Op) -> impl Iterator<Item = (Holder, Attr
     own.into_iter().chain(listed)
 }
 
-/// The entry of a `mgmt.mgmt` under a key.
+/// The number under a key of a `mgmt.mgmt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// Nothing.
+    /// There is no entry.
     Nothing,
-    /// A number.
+    /// The entry is a number.
     Number(u32),
-    /// Something that is none, or several.
+    /// The entry is not a number, or there are several entries.
     Unreadable,
 }
 
 impl Said {
-    /// The number, if it is one.
+    /// Returns the number, if the entry is one.
     pub(crate) fn number(self) -> Option<u32> {
         match self {
             Said::Number(it) => Some(it),
@@ -184,21 +185,21 @@ impl Said {
     }
 }
 
-/// The polynomials of an annotation that does not say how many they are.
+/// The number of polynomials if an annotation states none.
 pub(crate) const UNSAID_DIMENSION: u32 = 2;
 
-/// More levels than any program has.
+/// The largest level that is accepted; no program has as many levels.
 const MOST_LEVELS: u32 = 1 << 30;
 
-/// The text of an attribute from the brackets of `#mgmt.mgmt<...>` on, which may be written
-/// `#mgmt<mgmt<...>>`; `None` for another attribute.
+/// Returns the text of a `#mgmt.mgmt<...>` from its `<` on; `None` for another attribute. The
+/// attribute may be spelled `#mgmt<mgmt<...>>`.
 pub(crate) fn body(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("#mgmt.mgmt");
     let rest = rest.or_else(|| text.strip_prefix("#mgmt<")?.trim_start().strip_prefix("mgmt"))?;
     rest.trim_start().starts_with('<').then_some(rest)
 }
 
-/// The entry of a `mgmt.mgmt` under a key.
+/// Returns the number under a key of a `mgmt.mgmt`.
 pub(crate) fn said(ir: &impl View, attr: Attr, key: &str) -> Said {
     let AttrData::Text(text, _) = ir.interner().attr_data(attr) else { return Said::Unreadable };
     let Some(text) = body(ir.interner().str(*text)) else { return Said::Unreadable };
@@ -207,7 +208,7 @@ pub(crate) fn said(ir: &impl View, attr: Attr, key: &str) -> Said {
     let most = if key == "level" { MOST_LEVELS } else { u32::MAX };
     match entry.integer() {
         _ if found.next().is_some() => Said::Unreadable,
-        // HEIR writes this for a scale that nothing says.
+        // HEIR writes -1 for an unknown scale.
         Some(-1) if key == "scale" => Said::Nothing,
         Some(it) => {
             u32::try_from(it).ok().filter(|&it| it <= most).map_or(Said::Unreadable, Said::Number)

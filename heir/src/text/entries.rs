@@ -1,8 +1,8 @@
-//! The entries between the brackets of an attribute or a type of HEIR's: the keys and values of
+//! Reads the entries between the brackets of an attribute or a type of HEIR: the keys and values of
 //! `#mgmt.mgmt<level = 3, dimension = 2>`.
 //!
-//! *Law.* The text is read by tokens, as by HEIR's own parsers: comments and strings hold no
-//! entries. An entry without a closing bracket is none. *Cost.* Linear in the text.
+//! *Law.* The text is read token by token, as in HEIR's own parsers: comments and strings contain
+//! no entries. An entry without a closing bracket is skipped. *Cost.* Linear in the text.
 
 use std::ops::Range;
 
@@ -21,12 +21,12 @@ pub(crate) struct Entry<'a> {
     pub(crate) value: Range<usize>,
     /// The tokens of the value.
     pub(crate) words: SmallVec<[&'a str; 1]>,
-    /// The positions of the comma before it and of the one behind it.
+    /// The positions of the comma before the entry and of the comma after it.
     pub(crate) commas: [Option<usize>; 2],
 }
 
 impl Entry<'_> {
-    /// The value, if it is an integer and nothing else.
+    /// Returns the value, if it is a single integer.
     pub(crate) fn integer(&self) -> Option<i64> {
         match self.words.as_slice() {
             [it] => i64::try_from(number(it)?).ok(),
@@ -36,7 +36,7 @@ impl Entry<'_> {
     }
 }
 
-/// A number as MLIR reads it, in decimal digits or hexadecimal ones.
+/// Parses a number in MLIR's syntax, in decimal or hexadecimal digits.
 pub(crate) fn number(word: &str) -> Option<u64> {
     match word.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -44,20 +44,20 @@ pub(crate) fn number(word: &str) -> Option<u64> {
     }
 }
 
-/// The entries of an attribute or a type, in textual order.
+/// Returns the entries of an attribute or a type, in textual order.
 pub(crate) fn entries(text: &str) -> Entries<'_> {
     let open = text.find('<');
     let base = open.map_or(text.len(), |it| it + 1);
     Entries { text, base, lexer: Lexer::new(false), comma: None, is_done: open.is_none() }
 }
 
-/// See [`entries`].
+/// The iterator of [`entries`].
 pub(crate) struct Entries<'a> {
     text: &'a str,
-    /// The first position at which an entry may stand.
+    /// The position of the first possible entry.
     base: usize,
     lexer: Lexer,
-    /// The comma before the next one.
+    /// The position of the comma before the next entry.
     comma: Option<usize>,
     is_done: bool,
 }
@@ -75,7 +75,7 @@ impl<'a> Iterator for Entries<'a> {
             let end = loop {
                 let token = self.lexer.next(bytes).0;
                 let range = token.start as usize + self.base..token.end as usize + self.base;
-                // `<=` and `>=` are no brackets.
+                // The `<` of `<=` and the `>` of `>=` are not brackets.
                 let compares = matches!(token.kind, TokenKind::Less | TokenKind::Greater)
                     && self.text.as_bytes().get(range.end) == Some(&b'=');
                 match token.kind {

@@ -1,5 +1,5 @@
-//! Mistakes in the entries of HEIR's attributes, with their corrections: a misspelled key, `:` for
-//! `=`, a missing comma.
+//! Finds mistakes in the entries of HEIR's attributes, with their corrections: a misspelled key,
+//! `:` instead of `=`, a missing comma.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ const PARAMS_KEYS: [&str; 7] = [
     "encryptionType",
     "encryptionTechnique",
 ];
-/// The attributes of a module with the parameters of a scheme.
+/// The attributes of a module that contain the parameters of a scheme.
 const PARAMS: [&str; 2] = ["bgv.schemeParam", "ckks.schemeParam"];
 
 /// A mistake in an entry.
@@ -31,12 +31,12 @@ pub struct EntryFault {
     pub message: String,
     /// The range that the correction replaces.
     pub replaced: Range<usize>,
-    /// The text to write there.
+    /// The new text.
     pub text: &'static str,
 }
 
 /// Returns the mistakes in the annotations of an op and in the parameters of a module, in textual
-/// order. An annotation that an alias writes has none.
+/// order. Annotations in an alias are not checked.
 pub fn entry_faults(source: &Source, op: Op) -> Vec<EntryFault> {
     let mut out = Vec::new();
     let listed = attributes::listed_attributes(source, op, "mgmt.mgmt").into_iter().map(|it| it.2);

@@ -8,13 +8,13 @@ use rustc_hash::FxHashSet;
 
 use crate::text::entries::{self, entries};
 
-/// The key that encrypts.
+/// The key that ciphertexts are encrypted with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encryption {
-    /// With the public key.
+    /// The public key.
     #[default]
     PublicKey,
-    /// With the secret key.
+    /// The secret key.
     SecretKey,
 }
 
@@ -31,20 +31,20 @@ pub struct SchemeParams {
     pub(crate) plaintext_modulus: Option<u64>,
     /// The logarithm to base 2 of the default scale of CKKS.
     pub log_default_scale: Option<u32>,
-    /// The key that encrypts.
+    /// The key that ciphertexts are encrypted with.
     pub encryption: Encryption,
     /// True if a ciphertext is encrypted under a larger modulus and then switched down.
     pub(crate) is_extended: bool,
 }
 
-/// The reason why parameters cannot be used.
+/// The reason why parameters are unusable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParamsError {
-    /// A key that is needed is missing.
+    /// A required key is missing.
     Missing(&'static str),
-    /// The value of a key cannot be read.
+    /// The value of a key is not readable.
     BadValue(&'static str, String),
-    /// A key is written twice.
+    /// A key occurs twice.
     Repeated(String),
     /// No scheme has a key of this name.
     UnknownKey(String),
@@ -72,7 +72,7 @@ impl SchemeParams {
     ///
     /// # Errors
     /// If `logN` or `Q` is missing, a key is repeated or unknown, or a value has the wrong kind or
-    /// no meaning: no modulus, a modulus below 2, a ring dimension beyond 2^32.
+    /// is out of range: no modulus, a modulus below 2, a ring dimension above 2^32.
     pub fn parse(text: &str) -> Result<Self, ParamsError> {
         let mut params = SchemeParams {
             log_n: 0,
@@ -138,23 +138,24 @@ impl SchemeParams {
         Ok(params)
     }
 
-    /// The ring dimension.
+    /// Returns the ring dimension.
     pub fn n(&self) -> f64 {
         f64::from(self.log_n).exp2()
     }
 
-    /// The highest level.
+    /// Returns the highest level.
     pub(crate) fn max_level(&self) -> usize {
         self.q.len() - 1
     }
 
-    /// The number of digits of key switching: the ratio of the numbers of primes, rounded up.
+    /// Returns the number of digits of key switching: the number of ciphertext primes divided by
+    /// the number of special primes, rounded up.
     pub(crate) fn dnum(&self) -> usize {
         self.q.len().div_ceil(self.p.len().max(1))
     }
 }
 
-/// Reads an integer; HEIR accepts no type after it.
+/// Parses an integer. Like HEIR, it accepts no type after the number.
 fn number(words: &[&str]) -> Option<u64> {
     match words {
         [number] => entries::number(number),
@@ -162,7 +163,7 @@ fn number(words: &[&str]) -> Option<u64> {
     }
 }
 
-/// Reads `[3, 5, 7]`, with each number at least 2.
+/// Parses `[3, 5, 7]`, where each number is at least 2.
 fn moduli(words: &[&str]) -> Option<Vec<u64>> {
     let ["[", inside @ .., "]"] = words else { return None };
     if inside.is_empty() {

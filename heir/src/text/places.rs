@@ -1,4 +1,4 @@
-//! The ranges of annotations in the text, by tokens.
+//! Finds the ranges of annotations in the text.
 
 use std::ops::Range;
 
@@ -12,8 +12,8 @@ use noisy_dataflow::attributes::{self, Side};
 /// The range of an annotation and its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnnotationPlace {
-    /// The whole annotation, if it is reported apart from its op: the op holds several annotations,
-    /// or contains other ops.
+    /// The whole annotation, if it is reported separately from its op: the op holds several
+    /// annotations, or contains other ops.
     pub whole: Option<Range<usize>>,
     entries: Vec<AnnotationEntry>,
 }
@@ -26,7 +26,8 @@ pub struct AnnotationEntry {
     pub name: Range<usize>,
     /// The range of the value.
     pub value: Range<usize>,
-    /// The range of the entry with the comma to delete with it; `None` if a comment stands between.
+    /// The range of the entry and of the comma to delete with it; `None` if there is a comment
+    /// between them.
     pub with_comma: Option<Range<usize>>,
 }
 
@@ -37,8 +38,8 @@ impl AnnotationPlace {
     }
 }
 
-/// Finds the ranges of annotations. The annotations of the last op are cached, so ask for those of
-/// one op in a row.
+/// Finds the ranges of annotations. The annotations of the last op are cached, so request those of
+/// one op in sequence.
 #[derive(Debug)]
 pub struct Places<'a> {
     source: &'a Source,
@@ -52,12 +53,12 @@ impl<'a> Places<'a> {
         Self { source, of: None, found: FxHashMap::default() }
     }
 
-    /// The place of an annotation.
+    /// Returns the ranges of an annotation and its entries.
     pub fn of(&mut self, holder: Holder) -> Option<AnnotationPlace> {
         place_at(self.source, holder, self.whole(holder)?)
     }
 
-    /// Returns the range of an annotation, if it is reported apart from its op.
+    /// Returns the range of an annotation, if it is reported separately from its op.
     pub fn apart(&mut self, holder: Holder) -> Option<Range<usize>> {
         let whole = self.whole(holder)?.whole.clone();
         is_apart(self.source, holder).then_some(whole)
@@ -82,15 +83,15 @@ impl<'a> Places<'a> {
 /// The name of annotations.
 const NAME: &str = "mgmt.mgmt";
 
-/// The place of an annotation.
+/// Returns the ranges of an annotation and its entries.
 pub(crate) fn place(source: &Source, holder: Holder) -> Option<AnnotationPlace> {
     Places::new(source).of(holder)
 }
 
-/// Returns true if an annotation is reported apart from its op.
+/// Returns true if an annotation is reported separately from its op.
 fn is_apart(source: &Source, holder: Holder) -> bool {
     match holder {
-        // It stands behind the regions of the op, far from its name.
+        // The annotation follows the regions of the op, far from its name.
         Holder::Op(op) => !source.ir().op(op).regions.is_empty(),
         _ => true,
     }
@@ -116,7 +117,7 @@ fn place_at(
     Some(AnnotationPlace { whole, entries: entries.collect() })
 }
 
-/// Returns the range of an entry with the comma before it, or else the one behind it.
+/// Returns the range of an entry with the comma before it, or else the comma after it.
 fn with_comma(text: &str, entry: &entries::Entry<'_>) -> Option<Range<usize>> {
     let (start, end) = (entry.name.start, entry.value.end);
     let is_blank = |it: &str| it.trim().is_empty();

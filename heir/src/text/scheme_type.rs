@@ -1,9 +1,8 @@
-//! The types of HEIR's `lwe`, part by part: `!lwe.lwe_ciphertext<plaintext_space = .., ..>`.
+//! Parses the types of HEIR's `lwe` dialect: `!lwe.lwe_ciphertext<plaintext_space = .., ..>`.
 //!
-//! *Law.* Two types that HEIR takes for equal have equal parts, however they are spelled: blanks,
-//! comments, names of attributes that a printer leaves out, defaults and the order of entries and
-//! terms do not count. A type with a part that is not understood is not known. *Cost.* Linear in
-//! the text.
+//! *Law.* Two types that are equal in HEIR have equal parts, however they are spelled: blanks,
+//! comments, names of attributes that a printer omits, defaults and the order of entries and terms
+//! are ignored. A type with an unknown part is unknown. *Cost.* Linear in the text.
 
 use noisy_syntax::{Interner, Type, TypeData};
 
@@ -28,9 +27,9 @@ pub(crate) struct Ciphertext {
     pub(crate) ring: Ring,
     /// `lsb`, `msb`, `mix`
     pub(crate) encryption: String,
-    /// The polynomials.
+    /// The number of polynomials.
     pub(crate) size: u32,
-    /// The slots that the key is rotated by.
+    /// The number of slots by which the key is rotated.
     pub(crate) slot: i64,
     pub(crate) chain: Option<Chain>,
 }
@@ -61,7 +60,7 @@ pub(crate) struct Ring {
 /// The type of the coefficients of a ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Coefficients {
-    /// Integers modulo the product of these types.
+    /// Integers modulo the product of the moduli of these types.
     Residues(Vec<String>),
     /// Any other type.
     Other(String),
@@ -77,7 +76,7 @@ pub(crate) struct Chain {
 }
 
 impl Ring {
-    /// The types of the residues.
+    /// Returns the types of the residues.
     pub(crate) fn residues(&self) -> Option<&[String]> {
         match &self.coefficients {
             Coefficients::Residues(it) => Some(it),
@@ -85,7 +84,7 @@ impl Ring {
         }
     }
 
-    /// The modulus of coefficients that are integers modulo one number.
+    /// Returns the modulus, if the coefficients are integers modulo one number.
     pub(crate) fn single_modulus(&self) -> Option<u64> {
         match &self.coefficients {
             Coefficients::Other(it) => modulus(it),
@@ -93,7 +92,7 @@ impl Ring {
         }
     }
 
-    /// The degree of the polynomial modulus `1 + x**n`.
+    /// Returns `n`, if the polynomial modulus is `1 + x**n`.
     pub(crate) fn cyclotomic(&self) -> Option<u64> {
         match self.modulus.as_slice() {
             [one, term] if one == "1" => term.strip_prefix("x**")?.parse().ok(),
@@ -102,18 +101,18 @@ impl Ring {
     }
 }
 
-/// The number of `!mod_arith.int<17:i64>`.
+/// Returns the number 17 of `!mod_arith.int<17:i64>`.
 pub(crate) fn modulus(ty: &str) -> Option<u64> {
     integer(ty.strip_prefix("!mod_arith.int<")?.strip_suffix('>')?)
 }
 
-/// The number of `17:i64`.
+/// Returns the number 17 of `17:i64`.
 fn integer(text: &str) -> Option<u64> {
     text.split(':').next()?.parse().ok()
 }
 
-/// The type of `lwe` that a type is, or is a tensor of; `None` for another one and for one that is
-/// not understood.
+/// Parses a type of `lwe`, or the element type of a tensor or memref; `None` for other and for
+/// unknown types.
 pub(crate) fn read(interner: &Interner, ty: Type) -> Option<SchemeType> {
     let element = match interner.type_data(ty) {
         TypeData::Tensor { element, .. } | TypeData::MemRef { element, .. } => *element,
@@ -158,7 +157,8 @@ fn parse(text: &str) -> Option<SchemeType> {
     }
 }
 
-/// The values of these entries; `None` if there is another entry, or none is closed.
+/// Returns the values of these entries; `None` if there is another entry, or the closing bracket is
+/// missing.
 fn fields<'a, const N: usize>(text: &'a str, keys: [&str; N]) -> Option<[Option<&'a str>; N]> {
     let mut out = [None; N];
     for Entry { key, value, .. } in entries(text) {
@@ -173,7 +173,7 @@ fn space(text: &str) -> Option<Space> {
     Some(Space { ring: self::ring(ring?)?, encoding: self::encoding(encoding?)? })
 }
 
-/// An encoding.
+/// Parses an encoding.
 pub(crate) fn encoding(text: &str) -> Option<Encoding> {
     let name = text.split('<').next()?.trim();
     let [scale] = fields(text, ["scaling_factor"])?;
@@ -181,7 +181,7 @@ pub(crate) fn encoding(text: &str) -> Option<Encoding> {
     name.starts_with("#lwe.").then(|| Encoding { name: name.to_owned(), scale })
 }
 
-/// A ring.
+/// Parses a ring.
 pub(crate) fn ring(text: &str) -> Option<Ring> {
     let [coefficients, modulus] = fields(text, ["coefficientType", "polynomialModulus"])?;
     let coefficients = canonical(coefficients?)?;
@@ -207,8 +207,8 @@ fn chain(text: &str) -> Option<Chain> {
     Some(Chain { moduli, current: canonical(current?)?.parse().ok()? })
 }
 
-/// A text without blanks and comments, and without the names of attributes in front of bodies;
-/// `None` if an alias is left.
+/// Returns a text without blanks, comments and the names of attributes before `<`; `None` if it
+/// contains an alias.
 fn canonical(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

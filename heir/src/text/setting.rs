@@ -1,4 +1,4 @@
-//! The scheme, its parameters and the library, as the attributes of a module state them.
+//! Reads the scheme, its parameters and the library from the attributes of a module.
 
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Region};
 
@@ -20,59 +20,60 @@ pub enum Scheme {
 /// The scheme, parameters and library of a module.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// The scheme, if it is one that has levels.
+    /// The scheme, if it has levels.
     pub scheme: Option<Scheme>,
-    /// True if `OpenFHE` runs it.
+    /// True if the module is compiled for `OpenFHE`.
     pub(crate) is_openfhe: bool,
-    /// True if Lattigo runs it.
+    /// True if the module is compiled for Lattigo.
     pub(crate) is_lattigo: bool,
-    /// The level of what a bootstrap gives: the levels that it takes itself.
+    /// The level after a bootstrap: the number of levels that the bootstrap itself uses.
     pub bootstrap_level: u32,
     /// The parameters, if the module has any.
     pub params: Option<Result<SchemeParams, ParamsError>>,
     /// The module.
     pub(crate) module: Option<Op>,
-    /// The attributes that cannot be used.
+    /// The unusable attributes.
     pub(crate) faults: Vec<SchemeFault>,
 }
 
-/// The facts that a changed setting affects.
+/// The kinds of facts that a change of a setting affects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Difference {
-    /// The effects of ops on levels that the library decides.
+    /// True if the effects of ops on levels that the library determines may have changed.
     pub(crate) moves: bool,
-    /// The moduli, and with them noise and scales.
+    /// True if the moduli changed, and thus noise and scales.
     pub(crate) params: bool,
-    /// How many moduli there are, and with that the levels left.
+    /// True if the number of moduli changed, and thus the remaining levels.
     pub(crate) n_moduli: bool,
 }
 
-/// Something that a module says of scheme, parameters or library, and that cannot be used.
+/// An unusable attribute about the scheme, its parameters or the library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemeFault {
-    /// The attribute, or the key in it, as it stands in the text.
+    /// The attribute, or the key in it, as it is spelled in the text.
     pub key: String,
-    /// The problem, and what counts instead.
+    /// The problem, and the value that is used instead.
     pub message: String,
 }
 
 impl Setting {
-    /// Returns true if `OpenFHE` runs the program.
+    /// Returns true if the program is compiled for `OpenFHE`.
     pub fn is_openfhe(&self) -> bool {
         self.is_openfhe
     }
 
-    /// Reads the attributes of the first module that has some; none count as a module without.
+    /// Reads the attributes of the first module that has some. Without such a module, nothing is
+    /// set.
     pub fn of(ir: &Ir) -> Self {
         Self::within(ir, ir.root())
     }
 
-    /// As [`Setting::of`], of the modules of a region.
+    /// Reads the attributes of the first module of a region that has some.
     fn within(ir: &Ir, region: Region) -> Self {
         Self::said(ir, modules(ir, region).into_iter().find(|&it| !ir.extra(it).attrs.is_empty()))
     }
 
-    /// In what this differs from another, of what something hangs on.
+    /// Compares two settings by the facts that depend on them.
     fn difference(&self, other: &Setting) -> Difference {
         let most = |it: &Setting| Some(it.params.as_ref()?.as_ref().ok()?.max_level());
         let key = |it: &Setting| (it.is_openfhe, it.bootstrap_level);
@@ -83,8 +84,8 @@ impl Setting {
         }
     }
 
-    /// The setting of a module within another: the library is its own, and so is the scheme if it
-    /// names one.
+    /// Returns the setting of a nested module. Its library is its own; its scheme and parameters
+    /// default to those of the outer module.
     fn nested(&self, ir: &Ir, module: Op) -> Self {
         let own = Self::said(ir, Some(module));
         Setting {
@@ -94,7 +95,7 @@ impl Setting {
         }
     }
 
-    /// The setting in the attributes of a module.
+    /// Reads the setting from the attributes of a module.
     fn said(ir: &Ir, module: Option<Op>) -> Self {
         let attr = |name: &str| ir.attr(module?, name).map(|it| ir.interner.attr_data(it));
         let has = |name: &str| attr(name).is_some();
@@ -157,7 +158,7 @@ impl Setting {
     }
 }
 
-/// The attributes that name schemes; that of CGGI has no levels.
+/// The attributes that name schemes. CGGI has no levels.
 const SCHEMES: [(&str, Option<Scheme>); 4] = [
     ("scheme.bgv", Some(Scheme::Bgv)),
     ("scheme.bfv", Some(Scheme::Bfv)),
@@ -165,17 +166,17 @@ const SCHEMES: [(&str, Option<Scheme>); 4] = [
     ("scheme.cggi", None),
 ];
 
-/// The library that runs a program.
+/// The library that a module is compiled for.
 struct Library {
     is_openfhe: bool,
     is_lattigo: bool,
-    /// The levels that a bootstrap takes; none where the library is not known, as in HEIR.
+    /// The number of levels that a bootstrap uses; as in HEIR, 0 for an unknown library.
     bootstrap_level: u32,
 }
 
 impl Library {
-    /// The library in the attributes of a module. The first name of a library counts; without one
-    /// the other attributes of a library do not count. Source: HEIR,
+    /// Reads the library from the attributes of a module. The first name of a library is used;
+    /// without a name, the other attributes of a library are ignored. Source: HEIR,
     /// `lib/Target/CompilationTarget/CompilationTarget.cpp`.
     fn said(ir: &Ir, module: Option<Op>, told: &mut dyn FnMut(&str, String)) -> Self {
         let attrs = module.map_or(&[] as &[_], |it| ir.extra(it).attrs.as_slice());
@@ -248,30 +249,30 @@ impl Library {
     }
 }
 
-/// The libraries that HEIR knows, with the levels that a bootstrap takes. Source: HEIR,
+/// The libraries of HEIR, with the number of levels that a bootstrap uses. Source: HEIR,
 /// `lib/Target/{OpenFhePke,Lattigo}/TargetConfig.td`.
 const LIBRARIES: [(&str, u32); 2] = [("backend.lattigo", 16), ("backend.openfhe", 22)];
 
-/// The attribute that says something else of a library.
+/// The attribute that overrides properties of a library.
 const OVERRIDES: &str = "backend.config_override";
 
-/// The key in it of the levels that a bootstrap takes, and all.
+/// Keys of this attribute: the number of levels that a bootstrap uses, and all keys.
 const BOOTSTRAP_LEVELS: &str = "bootstrapLevelsConsumed";
 const KEYS: [&str; 3] = [BOOTSTRAP_LEVELS, "has_kernel_chebyshev", "has_kernel_linear_transform"];
 
-/// The settings of a document: one for each part of it between `// -----` lines, which are programs
-/// of their own, and one for each module within another.
+/// The settings of a document: one for each part between `// -----` lines, which is a program of
+/// its own, and one for each nested module.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// The settings of the parts, then those of nested modules.
     all: Vec<Setting>,
     n_parts: usize,
-    /// The number of the part and of the setting that count for an op, if there are several.
+    /// For each op, the indices of its part and of its setting; empty if there is only one setting.
     number: FxHashMap<Op, (usize, usize)>,
 }
 
 impl Settings {
-    /// Of a document. *Cost.* If there are several, linear in the ops.
+    /// Reads the settings of a document. *Cost.* Linear in the ops if there are several settings.
     pub(crate) fn new(ir: &Ir) -> Self {
         let mut all = Vec::new();
         let mut number = FxHashMap::default();
@@ -296,7 +297,7 @@ impl Settings {
             all.push(Setting::of(ir));
         }
         let n_parts = all.len();
-        // Outer ones come first.
+        // Outer modules precede the modules in them.
         for (module, part) in nested {
             let around = number.get(&module).map_or(part, |it| it.1);
             let setting = all[around].nested(ir, module);
@@ -310,35 +311,34 @@ impl Settings {
         Self { all, n_parts, number }
     }
 
-    /// Returns true if one setting counts for all ops.
+    /// Returns true if all ops have the same setting.
     pub(crate) fn is_one(&self) -> bool {
         self.all.len() == 1
     }
 
-    /// In what the one setting differs from the one of others; `None` if there are several.
+    /// Compares the only setting with that of another document; `None` if one of them has several.
     pub(crate) fn difference(&self, other: &Settings) -> Option<Difference> {
         let is_one = self.is_one() && other.is_one() && self.n_parts == other.n_parts;
         is_one.then(|| self.all[0].difference(&other.all[0]))
     }
 
-    /// Number of parts: at least one.
+    /// Returns the number of parts, at least one.
     pub(crate) fn n_parts(&self) -> usize {
         self.n_parts
     }
 
-    /// The setting of the first part with a module that has attributes of HEIR, else that of the
-    /// first part.
+    /// Returns the first setting with a scheme or parameters, else that of the first part.
     pub(crate) fn first(&self) -> &Setting {
         let says = |it: &&Setting| it.scheme.is_some() || it.params.is_some();
         self.all.iter().find(says).unwrap_or(&self.all[0])
     }
 
-    /// All of them, by number.
+    /// Returns all settings, in the order of their indices.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Setting> {
         self.all.iter()
     }
 
-    /// The attributes that cannot be used, each with its module.
+    /// Returns the unusable attributes, each with its module.
     pub(crate) fn faults(&self) -> impl Iterator<Item = (Op, &SchemeFault)> {
         let of = |it: &'_ Setting| it.module;
         self.all
@@ -346,27 +346,27 @@ impl Settings {
             .flat_map(move |it| it.faults.iter().filter_map(move |fault| Some((of(it)?, fault))))
     }
 
-    /// The number of the part that holds an op.
+    /// Returns the index of the part that contains an op.
     pub(crate) fn part(&self, op: Op) -> usize {
         self.number.get(&op).map_or(0, |it| it.0)
     }
 
-    /// The number of the setting that counts for an op: of the innermost module around it that is
-    /// within another, else of the part.
+    /// Returns the index of the setting of an op: that of the innermost nested module around it,
+    /// else that of its part.
     pub(crate) fn number(&self, op: Op) -> usize {
         self.number.get(&op).map_or(0, |it| it.1)
     }
 
-    /// The setting that counts for an op.
+    /// Returns the setting of an op.
     pub(crate) fn of(&self, op: Op) -> Option<&Setting> {
         self.all.get(self.number(op))
     }
 }
 
-/// Returns true if an op shows that its program is HEIR's: a module with an attribute of a scheme,
-/// a backend or scheme parameters, an op of the dialects `secret` and `mgmt`, which no other
-/// project has, or an op with a `mgmt.mgmt`. The dialects below these (`ckks`, `openfhe`, ...) are
-/// no proof: others have dialects of such names.
+/// Returns true if an op proves that its program is a HEIR program: a module with an attribute of a
+/// scheme, a backend or scheme parameters, an op of the dialects `secret` and `mgmt`, which no
+/// other project has, or an op with a `mgmt.mgmt`. The dialects below these (`ckks`, `openfhe`,
+/// ...) prove nothing: other projects have dialects of the same names.
 pub fn is_mark(ir: &Ir, op: Op) -> bool {
     match ir.op(op).kind {
         OpKind::Unknown => {
@@ -385,7 +385,7 @@ pub fn is_mark(ir: &Ir, op: Op) -> bool {
     }
 }
 
-/// All modules of a region, outermost first.
+/// Returns all modules of a region, outermost first.
 fn modules(ir: &Ir, region: Region) -> Vec<Op> {
     let mut out = Vec::new();
     let mut regions = vec![region];

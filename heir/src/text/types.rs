@@ -1,8 +1,12 @@
-//! The facts that types of ciphertexts state: `!lwe.lwe_ciphertext<..., ciphertext_space = <...,
-//! size = 3>, ..., modulus_chain = <elements = <...>, current = 1>>`.
+//! Reads the facts that types of ciphertexts state, such as:
 //!
-//! After lowering to `bgv`, `ckks` and `lwe` a type has the number of polynomials, by default 2,
-//! and the level. *Cost.* Each type is read once.
+//! ```text
+//! !lwe.lwe_ciphertext<..., ciphertext_space = <..., size = 3>, ...,
+//!   modulus_chain = <elements = <...>, current = 1>>
+//! ```
+//!
+//! After lowering to `bgv`, `ckks` and `lwe`, a type states the number of polynomials, by default
+//! 2, and the level. *Cost.* Each type is parsed once.
 
 use noisy_syntax::{Interner, Ir, Type, Value};
 use rustc_hash::FxHashMap;
@@ -10,19 +14,19 @@ use rustc_hash::FxHashMap;
 use crate::text::entries::entries;
 use noisy_dataflow::view::View;
 
-/// The longest text of a type that is read.
+/// The largest length of the text of a type; longer types are not parsed.
 pub(crate) const MOST: usize = 1 << 16;
 
 /// The facts that a type states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TypeFacts {
-    /// True for the type of a ciphertext, or of a shape of them.
+    /// True for the type of a ciphertext, or of a container of ciphertexts.
     pub(crate) is_ciphertext: bool,
-    /// True for the type of a scheme or a library, after lowering.
+    /// True for a type of a scheme or a library, which only lowered programs have.
     pub(crate) is_lowered: bool,
-    /// The levels that are left.
+    /// The remaining levels.
     pub(crate) level: Option<usize>,
-    /// The polynomials.
+    /// The number of polynomials.
     pub(crate) size: Size,
     /// The logarithm to base 2 of the scale in CKKS.
     pub(crate) scale: Option<i64>,
@@ -31,46 +35,47 @@ pub(crate) struct TypeFacts {
 /// The number of polynomials that a type states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// Nothing.
+    /// The type states no number.
     #[default]
     Silent,
-    /// So many.
+    /// The type states this number.
     Of(u32),
-    /// It cannot be read.
+    /// The number is not readable.
     Unreadable,
 }
 
-/// The types that were read.
+/// A cache of the facts of types.
 #[derive(Debug, Default)]
 pub(crate) struct Types {
     read: FxHashMap<Type, TypeFacts>,
 }
 
 impl Types {
-    /// The facts that the type of a value states.
+    /// Returns the facts that the type of a value states, and caches them.
     pub(crate) fn of(&mut self, ir: &impl View, value: Value) -> TypeFacts {
         let ty = ir.ty(value);
         *self.read.entry(ty).or_insert_with(|| read(ir.interner(), ty))
     }
 
-    /// As [`Types::of`], without remembering it.
+    /// Returns the facts that a type states, without caching them.
     pub(crate) fn known(&self, interner: &Interner, ty: Type) -> TypeFacts {
         self.read.get(&ty).copied().unwrap_or_else(|| read(interner, ty))
     }
 }
 
-/// Returns true if the type of a value is that of a ciphertext, or of a shape of them.
+/// Returns true if the type of a value is that of a ciphertext, or of a container of ciphertexts.
 pub fn is_ciphertext_type(ir: &impl View, value: Value) -> bool {
     read(ir.interner(), ir.ty(value)).is_ciphertext
 }
 
-/// Returns true if the type of a value is one of a scheme or a library, after lowering.
+/// Returns true if the type of a value is one of a scheme or a library, which only lowered programs
+/// have.
 pub(crate) fn is_lowered(ir: &impl View, value: Value) -> bool {
     read(ir.interner(), ir.ty(value)).is_lowered
 }
 
-/// Returns true if values of the type of a value may be encoded as plaintexts: not indices, keys or
-/// evaluators.
+/// Returns true if the type of a value allows encoding it as a plaintext: it is not an index, a key
+/// or an evaluator.
 pub(crate) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
     let ty = ir.value(value).ty;
     if ty == Type::INDEX {
@@ -80,12 +85,13 @@ pub(crate) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
     !text.starts_with('!') || text.contains("plaintext")
 }
 
-/// Returns true if the type of a value is that of an encoded plaintext, or of a shape of them.
+/// Returns true if the type of a value is that of an encoded plaintext, or of a container of such
+/// plaintexts.
 pub(crate) fn is_plaintext(ir: &Ir, value: Value) -> bool {
     ir.interner.short_type_text(ir.value(value).ty).contains("plaintext")
 }
 
-/// The type of a ciphertext of a scheme.
+/// The name of the type of a ciphertext of a scheme.
 const CIPHERTEXT: &str = "!lwe.lwe_ciphertext";
 
 fn read(interner: &Interner, ty: Type) -> TypeFacts {
@@ -103,28 +109,28 @@ fn read(interner: &Interner, ty: Type) -> TypeFacts {
     }
 }
 
-/// The text of the value of a key of a type or an attribute.
+/// Returns the text of the value of a key of a type or an attribute.
 fn value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     entries(text).find(|it| it.key == key).map(|it| &text[it.value])
 }
 
-/// A number under a key.
+/// Returns the integer under a key.
 fn number(text: &str, key: &str) -> Option<i64> {
     entries(text).find(|it| it.key == key)?.integer()
 }
 
-/// The `current` of a `modulus_chain`.
+/// Returns the `current` of the `modulus_chain`.
 fn level(text: &str) -> Option<usize> {
     usize::try_from(number(value(text, "modulus_chain")?, "current")?).ok()
 }
 
-/// The `scaling_factor` of an encoding of CKKS.
+/// Returns the `scaling_factor` of an encoding of CKKS.
 fn scale(text: &str) -> Option<i64> {
     let encoding = value(value(text, "plaintext_space")?, "encoding")?;
     number(encoding.strip_prefix("#lwe.inverse_canonical_encoding")?, "scaling_factor")
 }
 
-/// The `size` of a `ciphertext_space`.
+/// Returns the `size` of the `ciphertext_space`.
 fn size(text: &str) -> Size {
     let Some(space) = value(text, "ciphertext_space").filter(|it| it.contains('<')) else {
         return Size::Unreadable;

@@ -1,8 +1,8 @@
-//! Operands at different levels.
+//! Finds ops with operands at different levels.
 //!
-//! *Law.* Only ciphertexts whose levels are known and checked are compared: by their types where
-//! both say a level, else by the facts. The operand with the fewest used levels is the wrong one:
-//! levels can be dropped, not regained. *Cost.* That of the operands.
+//! *Law.* Only ciphertexts whose levels are known and checked are compared: by their types if all
+//! of these state a level, else by the facts. The operand with the fewest used levels is reported:
+//! levels can be dropped, but not regained. *Cost.* Linear in the operands.
 
 use noisy_syntax::{Ir, Op, Value};
 
@@ -15,19 +15,19 @@ use crate::verdict::requirements::{self, Condition, Requirement};
 pub struct UnequalLevels {
     /// The op.
     pub op: Op,
-    /// The operand at which levels have to be dropped.
+    /// The index of the operand whose levels must be dropped.
     pub at: u32,
     /// The value of that operand.
     pub value: Value,
     /// The ciphertext with the most used levels.
     pub other: Value,
-    /// Number of levels that the other has used more.
+    /// Number of levels that `other` uses more than `value`.
     pub by: u32,
     /// The requirement that does not hold.
     pub requirement: &'static Requirement,
 }
 
-/// Returns the levels used by a ciphertext, if it is one, and these are known and checked.
+/// Returns the used levels of a ciphertext, if they are known and checked.
 fn used(ir: &Ir, heir: &Heir, value: Value) -> Option<u32> {
     let Ciphertext::Encrypted { level, .. } = heir.ciphertext(value) else { return None };
     if heir.is_level_unchecked(value) || level == Level::Invalid {
@@ -49,7 +49,7 @@ pub(crate) fn unequal(ir: &Ir, heir: &Heir, op: Op) -> Option<UnequalLevels> {
     }
     let by_type = |&(at, value): &(u32, Value)| {
         let left = u32::try_from(heir.level_by_type(ir, value)?).ok()?;
-        // Fewer moduli left are more levels used.
+        // Fewer remaining moduli mean more used levels.
         Some((u32::MAX - left, at, value))
     };
     let by_facts = |&(at, value): &(u32, Value)| Some((used(ir, heir, value)?, at, value));

@@ -1,12 +1,12 @@
-//! Ops that HEIR keeps. Its canonicalizer removes an op without a used result before the program is
-//! lowered, so nothing is refused there.
+//! Finds ops that HEIR keeps. Its canonicalizer removes ops without a used result before the
+//! lowering, so such ops are never refused.
 
 use noisy_syntax::{Ir, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use noisy_dataflow::flow;
 
-/// The ops that were asked about: true if a result of the op is used in the end.
+/// A cache of the liveness of ops: true if a result of the op is used in the end.
 #[derive(Debug, Default)]
 pub(crate) struct Liveness {
     known: FxHashMap<Op, bool>,
@@ -14,7 +14,7 @@ pub(crate) struct Liveness {
 
 impl Liveness {
     /// Returns true if a result of an op reaches the end of a region, a call, or an op with effects
-    /// or regions. *Cost.* Each op is visited once for all questions.
+    /// or regions. *Cost.* Each op is visited once over all queries.
     pub(crate) fn is_live(&mut self, ir: &Ir, op: Op) -> bool {
         let mut seen = FxHashSet::default();
         let mut stack = vec![op];
@@ -38,7 +38,7 @@ impl Liveness {
         if found {
             self.known.insert(op, true);
         } else {
-            // All that follows from a dead op is dead.
+            // All transitive users of a dead op are dead.
             self.known.extend(seen.into_iter().map(|it| (it, false)));
         }
         found

@@ -1,8 +1,8 @@
-//! Scales that are larger than the modulus.
+//! Finds scales that exceed the modulus.
 //!
 //! *Law.* A ciphertext whose scale exceeds the product of the moduli at its level decrypts to
-//! garbage, although every pass accepts it. The first value is told of: none that it is made of is
-//! too large. *Cost.* That of the operands. *Source.* HEIR issue 1642.
+//! garbage, although every pass accepts it. Only a value whose operands have no such scale is
+//! reported. *Cost.* Linear in the operands. *Source.* HEIR issue 1642.
 
 use noisy_syntax::{Ir, Value};
 
@@ -19,13 +19,13 @@ pub struct OverModulus {
     pub value: Value,
     /// The logarithm to base 2 of its scale.
     pub scale: i64,
-    /// The level that is left.
+    /// The remaining levels.
     pub level: usize,
-    /// The bits of the modulus at that level.
+    /// The number of bits of the modulus at that level.
     pub bits: i64,
 }
 
-/// The excess of the scale of a value over its modulus, if there is one.
+/// Returns the scale and the modulus of a value, if the scale exceeds the modulus.
 pub(crate) fn over(
     ir: &Ir,
     heir: &Heir,

@@ -1,9 +1,9 @@
-//! Values outside of the range that an op accepts.
+//! Finds operands outside of the range that an op accepts.
 //!
 //! *Law.* A bootstrap, and the evaluation of a Chebyshev polynomial, is accurate for numbers in
-//! `[-1, 1]`; an approximation for those in its domain. An op is told of if the range of its
-//! operand is known, and is not in the range that the op accepts. *Cost.* That of the operands.
-//! *Source.* HEIR issues 1823 and 3225, Lattigo issue 488, `lib/Dialect/Kernel/IR/KernelOps.td` and
+//! `[-1, 1]`; an approximation, for numbers in its domain. An op is reported if the range of its
+//! operand is known and is not within the accepted range. *Cost.* Linear in the operands. *Source.*
+//! HEIR issues 1823 and 3225, Lattigo issue 488, `lib/Dialect/Kernel/IR/KernelOps.td` and
 //! `lib/Transforms/PolynomialApproximation/PolynomialApproximation.cpp` in HEIR.
 
 use noisy_syntax::{Ir, Op, OpKind, Value};
@@ -14,7 +14,7 @@ use crate::ops::rules;
 use crate::real_range::RealRange;
 use noisy_dataflow::flow;
 
-/// The attributes of the domain of an approximation.
+/// The attributes with the bounds of the domain of an approximation.
 const DOMAIN: [&str; 2] = ["domain_lower", "domain_upper"];
 
 /// An operand that may be outside of the range that its op accepts.
@@ -28,22 +28,22 @@ pub struct OutOfRange {
     pub range: RealRange,
     /// The range that the op accepts.
     pub accepted: RealRange,
-    /// The reason.
+    /// The reason why the range is limited.
     pub by: Acceptance,
 }
 
 /// The reason why an op accepts only some numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acceptance {
-    /// It is a bootstrap.
+    /// The op is a bootstrap.
     Bootstrap,
-    /// It is approximated on a domain.
+    /// The op is approximated on a domain.
     Approximation,
-    /// It calls a function that states the range of an argument.
+    /// The op calls a function that states the range of an argument.
     Argument,
 }
 
-/// The first operand of an op that may be outside of the range that the op accepts.
+/// Returns the first operand of an op that may be outside of the range that the op accepts.
 pub(crate) fn out_of_range(ir: &Ir, ranges: Option<Ranges<'_>>, op: Op) -> Option<OutOfRange> {
     let ranges = ranges?;
     let told = |value: Value, accepted: RealRange, by: Acceptance| {
@@ -70,7 +70,7 @@ pub(crate) fn out_of_range(ir: &Ir, ranges: Option<Ranges<'_>>, op: Op) -> Optio
     }
     let accepted = if name == "kernel.eval_chebyshev" { RealRange::UNIT } else { domain(ir, op)? };
     let operands: SmallVec<[Value; 2]> = operands.collect();
-    // The other operand of a binary op is a constant.
+    // The other operand of an approximated binary op is a constant.
     let is_number = |it: &&Value| {
         ranges.of(**it).map(RealRange::bounds).is_some_and(|(lower, upper)| lower >= upper)
     };
@@ -84,7 +84,7 @@ pub(crate) fn out_of_range(ir: &Ir, ranges: Option<Ranges<'_>>, op: Op) -> Optio
     told(operand, accepted, Acceptance::Approximation)
 }
 
-/// The domain that an op states, with HEIR's default for a missing bound.
+/// Returns the domain that an op states, with HEIR's default for a missing bound.
 fn domain(ir: &Ir, op: Op) -> Option<RealRange> {
     let written = DOMAIN.map(|it| ir.attr(op, it));
     if written == [None; 2] || !ir.op(op).regions.is_empty() {
@@ -98,12 +98,12 @@ fn domain(ir: &Ir, op: Op) -> Option<RealRange> {
     RealRange::new(bound(0, lower)?, bound(1, upper)?)
 }
 
-/// Returns true if an op that is approximated by a polynomial states a domain without numbers:
-/// `domain_lower must be strictly less than domain_upper`. Source: HEIR,
+/// Returns true if an op that is approximated by a polynomial states an empty domain. HEIR's
+/// message is `domain_lower must be strictly less than domain_upper`. Source: HEIR,
 /// `lib/Transforms/PolynomialApproximation/PolynomialApproximation.cpp`.
 pub(crate) fn has_empty_domain(ir: &Ir, op: Op) -> bool {
     let name = ir.op_name(op);
-    // The exponential function has another approximation.
+    // The exponential function is approximated in another way.
     let is_approximated = name != "math.exp"
         && (name.starts_with("math.")
             || matches!(

@@ -1,9 +1,9 @@
-//! Plaintexts that ops take without an encoding.
+//! Finds plaintext operands without an encoding.
 //!
-//! *Law.* HEIR encodes a plaintext where `mgmt.init` says so. It takes any other operand for a
-//! ciphertext, and refuses the program. Constants, arguments of functions, and what ops compute
-//! from these and from encoded plaintexts are judged, if MLIR does not fold the op before. *Cost.*
-//! Linear in the operands, and in the ops that compute the plaintext, up to a bound.
+//! *Law.* HEIR encodes a plaintext where there is a `mgmt.init`. It treats any other operand as a
+//! ciphertext, and refuses the program. Constants, arguments of functions, and the results of ops
+//! on these and on encoded plaintexts are checked, unless MLIR folds the op before. *Cost.* Linear
+//! in the operands, and in the ops that compute the plaintext, up to a bound.
 
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
 
@@ -16,7 +16,7 @@ use crate::facts::plaintext::is_init;
 pub struct Unencoded {
     /// The op.
     pub op: Op,
-    /// The operand.
+    /// The index of the operand.
     pub at: u32,
     /// The plaintext.
     pub value: Value,
@@ -32,9 +32,9 @@ pub(super) fn is_constant(ir: &Ir, value: Value) -> bool {
     ir.defining_op(value).is_some_and(|it| ir.op(it).kind == OpKind::ArithConstant)
 }
 
-/// The plaintext that an op takes beside a ciphertext, if an op or a function gives it without an
-/// encoding. It is a candidate: the ops before that op decide whether MLIR folds it, and change
-/// without this op.
+/// Returns the plaintext operand of an op on a ciphertext, if it is not encoded. The result is a
+/// candidate: MLIR may fold the op that defines the plaintext. This depends on preceding ops, which
+/// may change without this op.
 pub(crate) fn candidate(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
     let name = ir.op_name(op);
     let (dialect, kind) = name.split_once('.')?;
@@ -57,7 +57,8 @@ pub(crate) fn candidate(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
     (is_plain(heir, value) && is_given).then_some(Unencoded { op, at, value })
 }
 
-/// The plaintext that an op takes without an encoding, if there is one.
+/// Returns the plaintext operand of an op that is not encoded, if there is one and MLIR does not
+/// fold its definition.
 pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
     let found = candidate(ir, heir, op)?;
     let is_kept = ir.defining_op(found.value).is_none_or(|by| match ir.op(by).kind {
@@ -70,7 +71,8 @@ pub(crate) fn unencoded(ir: &Ir, heir: &Heir, op: Op) -> Option<Unencoded> {
     is_kept.then_some(found)
 }
 
-/// At most so many ops are followed from a plaintext to the arguments that it is computed from.
+/// The largest number of ops that are followed from a plaintext to the arguments that it is
+/// computed from.
 const MAX_STEPS: u32 = 8;
 
 /// Returns true for an argument of a function.
@@ -80,7 +82,7 @@ fn is_of_function(ir: &Ir, value: Value) -> bool {
     holder.is_some_and(|it| ir.op(it).kind == OpKind::FuncFunc)
 }
 
-/// Returns true if an op may compute a plaintext that no op encodes.
+/// Returns true if an op may compute a plaintext that is not encoded.
 fn computes(ir: &Ir, op: Op) -> bool {
     let name = ir.op_name(op);
     ir.op(op).regions.is_empty()
@@ -102,7 +104,8 @@ fn is_monotone(name: &str) -> bool {
         )
 }
 
-/// Returns true for ops of different operands that MLIR may fold with the ops that give these.
+/// Returns true for ops that MLIR may also fold with the ops that define their operands, or if
+/// their operands are equal.
 fn is_leaf(name: &str) -> bool {
     matches!(name, "arith.subf" | "arith.subi" | "arith.divf" | "arith.maximumf" | "arith.minimumf")
 }
@@ -121,11 +124,11 @@ fn is_computed(ir: &Ir, op: Op, steps: u32) -> bool {
     let Some(operands) = operands else { return false };
     match *operands {
         _ if data.kind == OpKind::FuncCall => true,
-        // Only of different values, and in no other op.
+        // Only with different operands, and not as an operand of another op.
         [left, right] if is_leaf(name) => {
             steps == MAX_STEPS && left != right && is_variable(left) && is_variable(right)
         }
-        // By zero it is the operand, and two may be one.
+        // A rotation by zero is folded, and MLIR may merge two rotations.
         [value, shift] if name == "tensor_ext.rotate" => {
             let by_constant = |it: Op| number(ir, it).is_some_and(|it| it != 0.0);
             is_variable(value) && by(shift).is_none_or(by_constant)
@@ -138,8 +141,8 @@ fn is_computed(ir: &Ir, op: Op, steps: u32) -> bool {
     }
 }
 
-/// Returns true if MLIR folds an op with a constant operand away: a sum with zero, a product with
-/// zero or one.
+/// Returns true if MLIR folds an op with a constant operand: a sum with zero, a product with zero
+/// or one.
 fn folds(kind: &str, at: u32, constant: Option<f64>) -> bool {
     match kind {
         "addi" | "addf" => constant == Some(0.0),
@@ -148,7 +151,7 @@ fn folds(kind: &str, at: u32, constant: Option<f64>) -> bool {
     }
 }
 
-/// The number that all elements of a constant are, if it is one.
+/// Returns the number of a constant, if all of its elements are equal.
 pub(super) fn number(ir: &Ir, op: Op) -> Option<f64> {
     #[allow(clippy::cast_precision_loss, reason = "only zero and one are distinguished")]
     match ir.interner.attr_data(ir.attr(op, "value")?) {

@@ -1,37 +1,37 @@
 //! The requirements of HEIR's lowering, and of the libraries, on the operands of ops.
 //!
-//! *Law.* A row says what happens to a program that does not meet it. Each row names HEIR's message
-//! and the file that gives it; for a library, the reason. `docs/heir-reference.md` lists the
-//! rows.
+//! *Law.* A row states the consequence for a program that does not meet it. Each row has HEIR's
+//! message and the file that reports it; for a library, the reason. `docs/heir-reference.md` lists
+//! the rows.
 
-/// The demand on the ciphertexts that an op takes.
+/// The condition on the ciphertext operands and results of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// All are at one level: the level decides the ring in their types.
+    /// All ciphertexts are at one level: the level determines the ring in their types.
     OneLevel,
-    /// Each has two polynomials.
+    /// Each ciphertext has two polynomials.
     TwoPolynomials,
-    /// As [`Condition::TwoPolynomials`], of the type of the first operand.
+    /// The type of the first operand states two polynomials.
     TwoPolynomialsByType,
     /// The types that an op states for its operands are those of the operands.
     StatedTypes,
     /// The operands and results are ciphertexts.
     Ciphertexts,
-    /// One operand is a ciphertext, the other one a plaintext.
+    /// One operand is a ciphertext, the other a plaintext.
     OnePlaintext,
-    /// All ciphertexts have one ring.
+    /// All ciphertexts have the same ring.
     OneRing,
-    /// All ciphertexts and plaintexts have one plaintext space.
+    /// All ciphertexts and plaintexts have the same plaintext space.
     OneSpace,
-    /// All ciphertexts have one type.
+    /// All ciphertexts have the same type.
     OneType,
-    /// The polynomials of the result are those of a product.
+    /// The result has the number of polynomials of the product of the operands.
     SizeOfProduct,
-    /// The plaintext space of the result is that of a product.
+    /// The result has the plaintext space of the product of the operands.
     SpaceOfProduct,
     /// The result has the type that HEIR infers.
     Inferred,
-    /// A rotation has a shift that is an operand, or one that is an attribute.
+    /// A rotation has exactly one shift, an operand or an attribute.
     OneShift,
     /// `from_basis` has an entry for each polynomial of the operand.
     FromBasis,
@@ -41,11 +41,11 @@ pub enum Condition {
     LibraryBasis,
     /// `to_ring` is the ring of the result.
     ToRing,
-    /// The moduli of the result are the first ones of the operand, and fewer.
+    /// The moduli of the result are a proper prefix of those of the operand.
     FewerModuli,
     /// The plaintext space of the result is that after a modulus switch.
     SwitchedSpace,
-    /// The levels that are dropped lead from the operand to the result.
+    /// The level of the operand minus the number of dropped levels is the level of the result.
     DroppedLevels,
     /// The result is at the target level.
     TargetLevel,
@@ -55,22 +55,22 @@ pub enum Condition {
     RingOfKey,
     /// A ciphertext under a rotated key has two polynomials.
     RotatedKey,
-    /// The ring has as many moduli as the level in the modulus chain says.
+    /// The number of moduli in the ring corresponds to the level in the modulus chain.
     LevelOfRing,
-    /// The plaintext modulus lets all slots be packed.
+    /// The plaintext modulus allows packing all slots.
     PackedModulus,
-    /// The library of the module has the op.
+    /// HEIR lowers the op for the library of the module.
     NoLowering,
 }
 
-/// The consequence of a condition that does not hold, the gravest first.
+/// The consequence of a condition that does not hold, the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// A lowering pass refuses the program.
     Refused,
     /// The program fails, or gives a wrong result, when it runs.
     Wrong,
-    /// The program costs more time than it needs.
+    /// The program is slower than necessary.
     Slow,
 }
 
@@ -79,13 +79,13 @@ pub enum Outcome {
 pub struct Requirement {
     /// The full names of the ops.
     pub ops: &'static [&'static str],
-    /// The demand.
+    /// The condition.
     pub condition: Condition,
     /// The consequence if it does not hold.
     pub outcome: Outcome,
-    /// The message of HEIR or of the library, or the reason.
+    /// The message of HEIR, or the reason.
     pub message: &'static str,
-    /// The file of HEIR, or the library, that it is from.
+    /// The file of HEIR or the library that the requirement is from.
     pub source: &'static str,
 }
 
@@ -124,7 +124,7 @@ const PLAINTEXTS: &[&str] = &[
     "lwe.rlwe_decrypt",
     "lwe.trivial_encrypt",
 ];
-/// Ops of one ciphertext.
+/// Ops with one ciphertext operand.
 const UNARY: &[&str] = &[
     "ckks.rotate",
     "bgv.rotate_cols",
@@ -135,7 +135,7 @@ const UNARY: &[&str] = &[
     "ckks.bootstrap",
 ];
 
-/// A row about types.
+/// Creates a row about types.
 const fn types(
     condition: Condition,
     ops: &'static [&'static str],
@@ -238,7 +238,7 @@ pub const ALL: &[Requirement] = &[
 ];
 
 /// The requirements on the types of ciphertexts after lowering, in the order of HEIR's verifiers.
-/// Those without ops are about each type.
+/// Rows without ops apply to each type.
 pub const OF_TYPES: &[Requirement] = &[
     types(
         Condition::Ciphertexts,
@@ -430,7 +430,7 @@ pub const OF_TYPES: &[Requirement] = &[
     ),
 ];
 
-/// The requirement on an op.
+/// Returns the requirement on an op with this condition.
 pub(crate) fn of(name: &str, condition: Condition) -> Option<&'static Requirement> {
     ALL.iter().find(|it| it.condition == condition && it.ops.contains(&name))
 }
@@ -445,12 +445,12 @@ pub(crate) fn has_ring(name: &str) -> bool {
     SWITCHES.contains(&name)
 }
 
-/// The requirements on the types of an op, in their order.
+/// Returns the requirements on the types of an op, in order.
 pub(crate) fn of_types(name: &str) -> impl Iterator<Item = &'static Requirement> {
     OF_TYPES.iter().filter(move |it| it.ops.contains(&name))
 }
 
-/// The requirement on each type with a condition.
+/// Returns the requirement on each type with this condition.
 pub(crate) fn of_each_type(condition: Condition) -> Option<&'static Requirement> {
     OF_TYPES.iter().find(|it| it.condition == condition && it.ops.is_empty())
 }

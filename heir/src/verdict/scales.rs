@@ -1,23 +1,23 @@
-//! Operands at different scales.
+//! Finds ops that HEIR refuses because of the scales of their operands.
 //!
-//! `--populate-scale-ckks` raises the smaller scale of the operands of a sum, so it mends nearly
-//! all programs. Two cases are left. Where it raises the scale of an operand of the first op of a
-//! block, it takes the rest of the block for dead, and raises nothing there. Where it raises the
-//! operand of a modulus switch, it decides about later ops by the scales without that: of two such
-//! factors it raises one too far. It lowers no scale, so `mgmt.adjust_scale` needs one that is not
-//! below that of its operand, and it raises by products of floats.
+//! `--populate-scale-ckks` raises the smaller scale of the operands of a sum, which repairs nearly
+//! all programs. Two cases remain. Where it raises the scale of an operand of the first op of a
+//! block, it treats the rest of the block as dead, and raises nothing there. Where it raises the
+//! operand of a modulus switch, it uses the scales without this change for later ops: of two such
+//! factors it raises one too much. It lowers no scale, so the scale of `mgmt.adjust_scale` must not
+//! be below that of its operand. It raises scales by products of floats, so it refuses integers.
 //!
-//! `--populate-scale-bgv` finds the scales of adjusted ciphertexts, and changes no other. Sums of
-//! different scales are refused, and so is a modulus switch that the canonicalizer moves to
-//! another level, behind a drop of levels or a second switch.
+//! `--populate-scale-bgv` computes the scales of adjusted ciphertexts, and changes no other scale.
+//! It refuses sums of different scales, and a modulus switch that the canonicalizer moves to
+//! another level, across a drop of levels or a second switch.
 //!
-//! *Law.* A generic is judged by its first op if the operands of that are arguments of a function
-//! or encoded plaintexts: their scales are known. Else a sum is judged by its facts, in generics
-//! without inner regions. Of an op that is not understood the scale is unknown, and nothing follows
-//! from it. *Cost.* That of the sum, and of the ops that it is made of where it is refused; that of
-//! the generic where its first op is adjusted. *Source.* HEIR,
-//! `lib/Transforms/PopulateScale/PopulateScaleCKKS.cpp`, where `isBlockLive` asks about the point
-//! before the first op; measured with HEIR 2026.9.1.
+//! *Law.* A generic is checked by its first op if the operands of this op are arguments of a
+//! function or encoded plaintexts: their scales are known. Otherwise, sums in generics without
+//! inner regions are checked by their facts. The scale of the result of an unknown op is unknown,
+//! and nothing follows from it. *Cost.* Linear in the operands of a sum; if it is refused, also in
+//! the ops that its operands follow from; if the first op of a generic is adjusted, in the generic.
+//! *Source.* HEIR, `lib/Transforms/PopulateScale/PopulateScaleCKKS.cpp`, where `isBlockLive` is
+//! called for the point before the first op; measured with HEIR 2026.9.1.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, TypeData, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -37,11 +37,11 @@ use noisy_dataflow::flow;
 pub struct UnequalScales {
     /// The op.
     pub op: Op,
-    /// Its ciphertexts with the logarithms to base 2 of their scales; one for a modulus switch
-    /// behind another.
+    /// The ciphertexts with the logarithms to base 2 of their scales. For two modulus switches that
+    /// HEIR merges, only one.
     pub values: Vec<(Value, i64)>,
-    /// The operands that HEIR raises, in textual order; raised by hand they are no cause any more.
-    /// None for a modulus switch that HEIR merges with another one.
+    /// The operands that HEIR raises, in textual order. If the program raises them explicitly, HEIR
+    /// accepts the op. Empty for a modulus switch that HEIR merges with another one.
     pub raised: Vec<Raised>,
     /// The reason.
     pub cause: Cause,
@@ -50,19 +50,21 @@ pub struct UnequalScales {
 /// The reason why HEIR refuses an op because of its scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// HEIR decides about the operands by scales that it has changed since.
+    /// HEIR uses outdated scales of the operands: it has changed them since.
     Raised,
-    /// HEIR raises an operand of the first op of the block, and none behind it.
+    /// HEIR raises an operand of the first op of the block, but none of later ops.
     BehindFirst,
     /// HEIR merges two modulus switches.
     Merged,
-    /// The scale of `mgmt.adjust_scale` is below that of its operand: `delta scale is negative`.
+    /// The scale of `mgmt.adjust_scale` is below that of its operand.
+    /// HEIR's message is `delta scale is negative`.
     Lowered,
-    /// No scale is written on a `mgmt.adjust_scale` of CKKS: `delta scale is negative`.
+    /// No scale is written on a `mgmt.adjust_scale` of CKKS.
+    /// HEIR's message is `delta scale is negative`.
     Unwritten,
-    /// HEIR raises the scale of integers: `must be floating-point-like`.
+    /// HEIR raises the scale of integers. Its message is `must be floating-point-like`.
     Integers,
-    /// A sum in BGV takes different scales.
+    /// The operands of a sum in BGV have different scales.
     Residues,
     /// HEIR moves a modulus switch of BGV to another level.
     Moved,
@@ -75,14 +77,14 @@ pub struct Raised {
     pub op: Op,
     /// The operand.
     pub value: Value,
-    /// The logarithm to base 2 of the scale that the operand gets.
+    /// The logarithm to base 2 of the new scale.
     pub to: i64,
-    /// The level that is left for the operand.
+    /// The remaining levels of the operand.
     pub level: u32,
 }
 
-/// The ciphertexts and encoded plaintexts that a sum takes, with their scales after HEIR has raised
-/// the smaller ones.
+/// Returns the operands of a sum that are ciphertexts or encoded plaintexts, with their scales
+/// after HEIR has raised the smaller ones.
 fn summands(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<Vec<(Value, i64)>> {
     if !is_sum(ir.op_name(op)) {
         return None;
@@ -98,8 +100,8 @@ fn is_sum(name: &str) -> bool {
     matches!(name, "arith.addf" | "arith.addi" | "arith.subf" | "arith.subi")
 }
 
-/// The operand of a modulus switch right behind another one, if HEIR does not adjust its scale: the
-/// canonicalizer merges the two, and the scale of the result is wrong.
+/// Returns the operand of a modulus switch that immediately follows another one, if HEIR does not
+/// adjust its scale: the canonicalizer merges the two, and the scale of the result is wrong.
 fn merged(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<(Value, i64)> {
     if ir.op_name(op) != "mgmt.modreduce" {
         return None;
@@ -113,7 +115,7 @@ fn merged(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<(Value, i6
     is_behind.then_some((value, scales.bits(value)?.populated))
 }
 
-/// A cause that follows from an op and the scales of its operands, with these.
+/// Returns a cause that follows from an op and the scales of its operands, with these scales.
 fn simple(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<(Cause, Vec<(Value, i64)>)> {
     let setting = heir.setting_of(op)?;
     if let Some((params, t)) = residues(setting) {
@@ -159,13 +161,13 @@ fn simple(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<(Cause, Ve
     is_raised.then(|| (Cause::Integers, numbered(bits)))
 }
 
-/// An op that is refused by its own scales alone.
+/// Returns an op that HEIR refuses because of the scales of its operands alone.
 pub(crate) fn refused(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<UnequalScales> {
     let (cause, values) = simple(ir, heir, scales, op)?;
     Some(UnequalScales { op, values, raised: Vec::new(), cause })
 }
 
-/// As [`simple`], in BGV.
+/// Returns a cause as [`simple`] does, in BGV.
 fn in_integers(
     ir: &Ir,
     heir: &Heir,
@@ -179,7 +181,7 @@ fn in_integers(
     if is_sum(name) {
         let values: Vec<_> = values.into_iter().map(residue).collect::<Option<_>>()?;
         let differs = values.iter().any(|it| it.1 != values[0].1);
-        // Where levels are dropped, scales change, too.
+        // Dropping levels, as the diagnostic for unequal levels proposes, also changes scales.
         let is_level = levels::unequal(ir, heir, op).is_some();
         return (differs && !is_level).then_some((Cause::Residues, values));
     }
@@ -188,7 +190,7 @@ fn in_integers(
     let switch = switched_before(ir, op, value).filter(|_| is_once(value))?;
     let from = heir.left(ir.op(switch).operands.first()?.value?)?;
     let &result = ir.op(op).results.first()?;
-    // The switch behind it stands at the level of the last one.
+    // After the move, the switch is at the level of the last one.
     let is_changed = match name {
         "mgmt.modreduce" => params.q.get(from)? % t != 1,
         "mgmt.level_reduce" if is_once(result) => {
@@ -199,15 +201,16 @@ fn in_integers(
     is_changed.then_some((Cause::Moved, vec![residue(value)?]))
 }
 
-/// The modulus switch right before another one, or before a drop of levels.
+/// Returns the modulus switch immediately before another one, or before a drop of levels.
 fn switched_before(ir: &Ir, op: Op, value: Value) -> Option<Op> {
     let is_judged = matches!(ir.op_name(op), "mgmt.modreduce" | "mgmt.level_reduce");
     let switch = ir.defining_op(value).filter(|_| is_judged)?;
     (ir.op_name(switch) == "mgmt.modreduce").then_some(switch)
 }
 
-/// Returns true if HEIR may refuse an op because of its scales, by the ops that give its operands
-/// and by their facts. Other uses of these values decide later: they change without the op.
+/// Returns true if HEIR may refuse an op because of its scales, according to the ops that define
+/// its operands and to their facts. Other uses of these values are checked later: they may change
+/// without the op.
 pub(crate) fn is_candidate(ir: &Ir, heir: &Heir, scales: Option<Scales<'_>>, op: Op) -> bool {
     let is_switched = || {
         let values = scaled(ir, heir, op);
@@ -216,8 +219,9 @@ pub(crate) fn is_candidate(ir: &Ir, heir: &Heir, scales: Option<Scales<'_>>, op:
     scales.is_some() && (differ(ir, heir, scales, op) || is_switched())
 }
 
-/// Returns true if a sum takes different scales after HEIR has raised the smaller ones, or HEIR
-/// merges a modulus switch with the one before it, or another cause follows from the scales.
+/// Returns true if the operands of a sum have different scales after HEIR has raised the smaller
+/// ones, or HEIR merges a modulus switch with the preceding one, or another cause follows from the
+/// scales.
 pub(crate) fn differ(ir: &Ir, heir: &Heir, scales: Option<Scales<'_>>, op: Op) -> bool {
     let Some(scales) = scales else { return false };
     if simple(ir, heir, scales, op).is_some() || merged(ir, heir, scales, op).is_some() {
@@ -227,8 +231,8 @@ pub(crate) fn differ(ir: &Ir, heir: &Heir, scales: Option<Scales<'_>>, op: Op) -
     values.iter().any(|it| it.1 != values[0].1)
 }
 
-/// A sum that takes different scales, with the modulus switches whose operands HEIR raises before
-/// it; or a modulus switch that HEIR merges with the one before it.
+/// Returns a sum whose operands have different scales, with the preceding modulus switches whose
+/// operands HEIR raises; or a modulus switch that HEIR merges with the preceding one.
 pub(crate) fn unequal(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Option<UnequalScales> {
     if let Some(value) = merged(ir, heir, scales, op) {
         let (values, raised) = (vec![value], Vec::new());
@@ -258,26 +262,26 @@ pub(crate) fn unequal(ir: &Ir, heir: &Heir, scales: Scales<'_>, op: Op) -> Optio
     (!raised.is_empty()).then_some(UnequalScales { op, values, raised, cause: Cause::Raised })
 }
 
-/// True if a value has a scale for HEIR: ciphertexts and encoded plaintexts.
+/// Returns true if a value has a scale in HEIR: ciphertexts and encoded plaintexts do.
 fn has_scale(ir: &Ir, heir: &Heir, value: Value) -> bool {
     is_init(ir, value) || matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
 }
 
-/// The operands with scales.
+/// Returns the operands of an op that have scales.
 fn scaled(ir: &Ir, heir: &Heir, op: Op) -> Vec<Value> {
     let operands = ir.op(op).operands.iter().filter_map(|it| it.value);
     operands.filter(|&it| has_scale(ir, heir, it)).collect()
 }
 
-/// The treatment of the first op of a generic.
+/// The treatment of the first op of a generic by HEIR.
 pub(crate) enum FirstOp {
-    /// It raises nothing there.
+    /// HEIR raises no operand of the first op.
     Kept,
-    /// It raises an operand; the first op behind it that HEIR refuses because of its scales.
+    /// HEIR raises an operand; contains the first later op that HEIR refuses because of its scales.
     Raised(Option<UnequalScales>),
 }
 
-/// Follows a generic whose first op has an operand that HEIR raises.
+/// Determines the treatment of the first op of a generic.
 pub(crate) fn first_op(ir: &Ir, heir: &Heir, options: Options, generic: Op) -> FirstOp {
     let Some((mut walk, raised)) = raised_first(ir, heir, options, generic) else {
         return FirstOp::Kept;
@@ -291,7 +295,7 @@ pub(crate) fn first_op(ir: &Ir, heir: &Heir, options: Options, generic: Op) -> F
     }))
 }
 
-/// The operand of the first op of a generic that HEIR raises, and the state behind that op.
+/// Returns the operand of the first op of a generic that HEIR raises, and the state after this op.
 fn raised_first<'a>(
     ir: &'a Ir,
     heir: &'a Heir,
@@ -310,11 +314,11 @@ fn raised_first<'a>(
     Some((walk, Raised { op, value, to, level }))
 }
 
-/// The adjustment of an op.
+/// An operand whose scale HEIR adjusts.
 struct Adjusted {
     /// The operand.
     value: Value,
-    /// The scale that it gets.
+    /// The new scale of the operand.
     to: i64,
     /// The scale of the result.
     result: i64,
@@ -331,18 +335,18 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The level that HEIR writes on a value.
+    /// Returns the level in HEIR's annotation of a value.
     fn level(&self, value: Value) -> Option<u32> {
         let used = self.heir.level(self.ir, value)?;
         self.heir.levels_around(self.ir, value).checked_sub(used)
     }
 
-    /// The bits of the modulus of the level of a value.
+    /// Returns the number of bits of the modulus at the level of a value.
     fn modulus(&self, value: Value) -> Option<i64> {
         Some(modulus_at(self.params, self.level(value)? as usize, self.default))
     }
 
-    /// The scale of a value.
+    /// Returns the scale of a value.
     fn scale(&self, value: Value) -> Option<i64> {
         if let Some(&known) = self.known.get(&value) {
             return Some(known);
@@ -371,7 +375,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The adjustment that HEIR makes at an op, if it makes one.
+    /// Returns the adjustment that HEIR makes at an op, if it makes one.
     fn adjusted(&self, op: Op) -> Option<Adjusted> {
         let &result = self.ir.op(op).results.first()?;
         match (self.ir.op_name(op), scaled(self.ir, self.heir, op).as_slice()) {
@@ -398,7 +402,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes note of the scale that an op gives.
+    /// Records the scale of the result of an op.
     ///
     /// # Errors
     /// The scales of its operands, if HEIR refuses these.
@@ -419,7 +423,7 @@ impl Walk<'_> {
             }
             "arith.mulf" | "arith.muli" => Some(first + scales.get(1).map_or(first, |it| it.1)),
             "mgmt.modreduce" => {
-                // The canonicalizer makes a drop of a level of the first of two.
+                // The canonicalizer turns the first of two modulus switches into a drop of a level.
                 let before = ir.defining_op(value).filter(|_| ir.value(value).uses.len() == 1);
                 if before.is_some_and(|it| ir.op_name(it) == "mgmt.modreduce") {
                     return Err(scales);

@@ -1,10 +1,10 @@
-//! Types of ciphertexts that do not follow from one another, after lowering to `ckks`, `bgv` and
+//! Finds types of ciphertexts that contradict each other, after lowering to `ckks`, `bgv` and
 //! `lwe`.
 //!
-//! *Law.* An op is judged by its own text and the types of its operands, as by HEIR's verifiers,
-//! which also run on ops without a use. A relation with a type that is not known is not judged. The
-//! first requirement that does not hold is told. *Cost.* That of the types of the op; each type is
-//! read once.
+//! *Law.* An op is checked by its own text and the types of its operands, as in HEIR's verifiers,
+//! which also check ops without uses. A relation with an unknown type is not checked. The first
+//! requirement that does not hold is reported. *Cost.* Linear in the types of the op; each type is
+//! parsed once.
 
 mod relations;
 pub(crate) mod remedy;
@@ -27,7 +27,7 @@ use crate::verdict::requirements::{self, Condition, Requirement};
 pub struct Mistyped {
     /// The op.
     pub op: Op,
-    /// The operand at which it is told; the op if there is none.
+    /// The index of the operand at which the contradiction is reported; `None` for the op itself.
     pub at: Option<u32>,
     /// The values with the types in question.
     pub values: SmallVec<[Value; 2]>,
@@ -35,7 +35,7 @@ pub struct Mistyped {
     pub message: String,
     /// The requirement that does not hold.
     pub requirement: &'static Requirement,
-    /// The type that is refused by itself, wherever it stands.
+    /// The type, if it is invalid itself, independent of its use.
     pub(crate) ty: Option<Type>,
 }
 
@@ -46,8 +46,8 @@ impl Fault {
     }
 }
 
-/// Returns true if an op does not meet a requirement on types, for some target. *Cost.* Like ops of
-/// a scheme are judged once.
+/// Returns true if an op does not meet a requirement on types, for some target. *Cost.* Ops with
+/// the same signature are checked once.
 pub(crate) fn is_mistyped(ir: &Ir, types: &mut SchemeTypes, op: Op) -> bool {
     let signature = is_of_scheme(ir, op).then(|| Signature::of(ir, op));
     if signature.as_ref().is_some_and(|it| types.sound.contains(it)) {
@@ -60,7 +60,7 @@ pub(crate) fn is_mistyped(ir: &Ir, types: &mut SchemeTypes, op: Op) -> bool {
     found.is_some()
 }
 
-/// The first requirement on types that an op does not meet.
+/// Returns the first requirement on types that an op does not meet.
 pub(crate) fn mistyped(
     ir: &Ir,
     target: Target,
@@ -81,7 +81,7 @@ pub(crate) fn mistyped(
             return Some(Mistyped { op, at: None, values, message, requirement, ty: Some(ty) });
         }
     }
-    // The ends of blocks, and calls, state the types of what the ops of a scheme give.
+    // Terminators and calls state the types of the results of ops of a scheme.
     let is_given = |it: Value| ir.value(it).guessed && !is_guess(ir, it);
     let operands = &ir.op(op).operands;
     let is_scheme = is_of_scheme(ir, op);
@@ -97,7 +97,7 @@ pub(crate) fn mistyped(
     rows.find_map(|it| Some(this.broken(it.condition)?.of(op, it)))
 }
 
-/// A contradiction within the type of a value.
+/// Returns a contradiction within the type of a value.
 fn invalid(name: &dyn Fn() -> String, ty: &SchemeType) -> Option<(Condition, String)> {
     let space = match ty {
         SchemeType::Ciphertext(it) => {

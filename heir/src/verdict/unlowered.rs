@@ -1,9 +1,10 @@
-//! Ops that HEIR's lowering has no pattern for, or whose operands it cannot type.
+//! Finds ops that HEIR's lowering has no pattern for, or whose operands it cannot type.
 //!
-//! *Law.* Each case names the pass that refuses it, and the file of HEIR. A value whose facts are
-//! not checked is no ciphertext here. An edit elsewhere may decide about an op, so the ops that may
-//! be refused are kept, and judged when they are listed. *Cost.* That of the operands; for a loop,
-//! of the uses of the values that start it; for a call, of the calls that may be refused.
+//! *Law.* Each case has the message of the pass that refuses it, and the file of HEIR. A value
+//! whose facts are not checked does not count as a ciphertext here. Edits of other ops may affect
+//! the result, so the index keeps candidates, and they are checked when they are listed. *Cost.*
+//! Linear in the operands; for a loop, in the uses of its initial values; for a call, in the calls
+//! that may be refused.
 
 mod calls;
 mod ends;
@@ -19,18 +20,19 @@ use crate::text::setting::Scheme;
 use crate::verdict::out_of_range;
 use calls::Calls;
 
-/// The reason why an op is not lowered, the one that is told before others first.
+/// The reason why an op is not lowered. If there are several reasons, the first variant is
+/// reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// The domain of an approximation is empty.
     Domain,
-    /// Two `debug.validate` have one name.
+    /// Two `debug.validate` have the same name.
     DuplicateName,
     /// No pattern matches the op.
     NoPattern,
-    /// No pattern matches the op, which changes the shape or the layout of a ciphertext.
+    /// No pattern matches the op. It changes the shape or the layout of a ciphertext.
     Layout,
-    /// A slice is not one full row of a tensor of rank 2.
+    /// A slice is not one complete row of a tensor of rank 2.
     Slice,
     /// A plaintext is inserted into ciphertexts, or a ciphertext into plaintexts.
     MixedSlice,
@@ -38,34 +40,34 @@ pub enum Reason {
     YieldedTwice,
     /// A generic yields a plaintext.
     YieldedPlain,
-    /// The value that starts a loop is used in its body: it becomes a secret there.
+    /// The initial value of a loop is used in its body, where it becomes a secret.
     StartOfLoop,
-    /// The condition of branches is a ciphertext.
+    /// The condition of an `if` is a ciphertext.
     SecretCondition,
-    /// Branches choose between two values from outside, and compute neither: they become a
-    /// selection.
+    /// The branches of an `if` yield two values from outside, so MLIR replaces it by a select.
     Selection,
-    /// Branches give two ciphertexts: their types are not converted.
+    /// An `if` has two ciphertext results, whose types are not converted.
     TwoResults,
     /// The branches of an `if` yield ciphertexts of different levels or numbers of polynomials.
     Branches,
-    /// BGV and BFV compute on integers.
+    /// The operands are floats, but BGV and BFV compute on integers.
     FloatsInIntegers,
-    /// BGV and BFV compute on tensors: `heir-opt` crashes. A warning.
+    /// The operands are scalars, but BGV and BFV compute on tensors: `heir-opt` crashes. A warning.
     ScalarInIntegers,
-    /// Secrets have different last dimensions, which HEIR 2026.9.1 refuses in BGV. A warning.
+    /// Secret tensors have different last dimensions, which HEIR 2026.9.1 refuses in BGV. A
+    /// warning.
     SlotsDiffer,
     /// A generic calls a function with a body.
     CalledBody,
-    /// A generic calls a declaration that another call names, too.
+    /// A generic calls a declaration that has another call.
     CalledTwice,
-    /// A function is called with a ciphertext of another level or number of polynomials than its
-    /// argument has.
+    /// A call passes a ciphertext with another level or number of polynomials than the argument of
+    /// the function has.
     CallShape,
 }
 
 impl Reason {
-    /// All of them, each with HEIR's message and the file that gives it.
+    /// All reasons, each with HEIR's message and the file that reports it.
     pub const ALL: [(Self, &'static str, &'static str); 19] = [
         (
             Self::Domain,
@@ -140,30 +142,30 @@ const ILLEGAL: &str = "explicitly marked illegal";
 pub struct Unlowered {
     /// The op.
     pub op: Op,
-    /// The operand at which it is reported.
+    /// The index of the operand at which the op is reported.
     pub at: u32,
     /// The reason.
     pub reason: Reason,
     /// The scheme of the module, if it names one.
     pub scheme: Option<Scheme>,
-    /// The other value or op that takes part: the value of the other branch, the other call, the
-    /// argument of the function that is called.
+    /// The other value or op that is involved: the value of the other branch, the other call, the
+    /// argument of the called function.
     pub other: Option<Other>,
 }
 
 impl Unlowered {
-    /// Returns true if a pass before those that need parameters refuses the op.
+    /// Returns true if the op is refused by a pass that runs before those that need parameters.
     pub(crate) fn is_early(&self) -> bool {
         matches!(self.reason, Reason::Domain | Reason::DuplicateName)
     }
 
-    /// Returns true if the lowering fails only in some version of HEIR, or crashes.
+    /// Returns true if the lowering crashes, or fails only in some versions of HEIR.
     pub fn is_warning(&self) -> bool {
         matches!(self.reason, Reason::ScalarInIntegers | Reason::SlotsDiffer)
     }
 
-    /// Returns true if HEIR's passes on programs without ops that manage ciphertexts may still
-    /// lower the op, or unroll or inline what is around it.
+    /// Returns true if HEIR's passes on programs without management ops may still lower the op, or
+    /// unroll or inline the ops around it.
     pub(crate) fn may_pass(&self, ir: &Ir) -> bool {
         match self.reason {
             Reason::Layout
@@ -182,7 +184,7 @@ impl Unlowered {
     }
 }
 
-/// The second place of a refusal.
+/// The second location of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Other {
     /// A value.
@@ -205,8 +207,9 @@ impl Found {
     }
 }
 
-/// Returns true if an op may not be lowered, by its own text and the facts of its operands. Ops
-/// around it, and uses of values, decide later: they change without the op.
+/// Returns true if an op may not be lowered, according to its own text and the facts of its
+/// operands. The ops around it and the uses of values are checked later: they may change without
+/// the op.
 pub(crate) fn is_candidate(ir: &Ir, heir: &Heir, op: Op) -> bool {
     let kind = ir.op(op).kind;
     let is_region = ir.is_secret_generic(op) || is_loop(ir, op) || is_if(ir, op);
@@ -218,19 +221,19 @@ pub(crate) fn is_candidate(ir: &Ir, heir: &Heir, op: Op) -> bool {
         || patterns::refused(ir, heir, op).is_some()
 }
 
-/// The verdict on ops that are candidates.
+/// Checks the candidates.
 pub(crate) struct Judge<'a> {
     ir: &'a Ir,
     heir: &'a Heir,
     calls: Calls,
-    /// The first `debug.validate` of each name, by part of the document.
+    /// The first `debug.validate` with each name, by part of the document.
     names: FxHashMap<(usize, &'a str), Op>,
     /// The first secret that a generic takes, by part of the document.
     slots: FxHashMap<usize, Value>,
 }
 
 impl<'a> Judge<'a> {
-    /// Of all candidates, in textual order.
+    /// Creates a judge for all candidates, which are in textual order.
     pub(crate) fn new(ir: &'a Ir, heir: &'a Heir, candidates: &[Op]) -> Self {
         let (mut names, mut slots) = (FxHashMap::default(), FxHashMap::default());
         for &op in candidates {
@@ -246,7 +249,7 @@ impl<'a> Judge<'a> {
         Self { ir, heir, calls: Calls::new(ir, candidates), names, slots }
     }
 
-    /// Returns why a pass before the lowering refuses a candidate.
+    /// Returns the reason why a pass before the lowering refuses a candidate.
     pub(crate) fn refused_early(&self, op: Op) -> Option<Unlowered> {
         let (ir, heir) = (self.ir, self.heir);
         if !is_early(ir, heir, op) {
@@ -264,8 +267,8 @@ impl<'a> Judge<'a> {
         Some(Unlowered { op, at: 0, reason, scheme, other })
     }
 
-    /// Returns why HEIR does not lower a candidate, or ops in a loop that is one, at most once per
-    /// op.
+    /// Returns the reason why HEIR does not lower a candidate. For a loop, returns the refused ops
+    /// in its body. Each op occurs at most once.
     pub(crate) fn unlowered(&self, op: Op) -> Vec<Unlowered> {
         let (ir, heir) = (self.ir, self.heir);
         let Some(scheme) = heir.setting_of(op).and_then(|it| it.scheme) else {
@@ -300,7 +303,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The name of a `debug.validate`.
+/// Returns the name of a `debug.validate`.
 fn name_of(ir: &Ir, op: Op) -> Option<&str> {
     if ir.op_name(op) != "debug.validate" {
         return None;
@@ -326,7 +329,7 @@ fn is_if(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::ScfIf | OpKind::AffineIf)
 }
 
-/// Returns true for the end of a loop or a branch.
+/// Returns true for the terminator of a loop or a branch.
 fn is_inner_end(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::ScfYield | OpKind::AffineYield)
 }
@@ -337,7 +340,7 @@ fn is_encrypted(heir: &Heir, value: Value) -> bool {
         && !heir.written_as(value).has_open()
 }
 
-/// The level and the number of polynomials of a ciphertext, if they are known.
+/// Returns the level and the number of polynomials of a ciphertext, if they are known.
 fn shape(heir: &Heir, value: Value) -> Option<(u32, u32)> {
     match heir.ciphertext(value) {
         Ciphertext::Encrypted { level: Level::Used(level), dimension: Dimension::Known(n) } => {
@@ -347,13 +350,13 @@ fn shape(heir: &Heir, value: Value) -> Option<(u32, u32)> {
     }
 }
 
-/// The first operand of an op for which a condition holds.
+/// Returns the index of the first operand that fulfils a condition.
 fn takes(ir: &Ir, op: Op, wanted: impl Fn(Value) -> bool) -> Option<u32> {
     let mut operands = (0..).zip(&ir.op(op).operands);
     operands.find(|it| it.1.value.is_some_and(&wanted)).map(|it| it.0)
 }
 
-/// Returns true if something uses a result of an op.
+/// Returns true if a result of an op has a use.
 fn is_used(ir: &Ir, op: Op, at: u32) -> bool {
     let result = ir.op(op).results.get(at as usize);
     result.is_some_and(|&it| !ir.value(it).uses.is_empty())

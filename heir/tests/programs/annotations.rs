@@ -1,4 +1,4 @@
-//! Polynomials that are written, and attributes that cannot be read.
+//! Tests on annotated numbers of polynomials, and on unreadable attributes.
 
 use noisy_syntax::{Ir, Value};
 
@@ -7,7 +7,7 @@ use noisy_analyses::Document;
 use noisy_analyses::TextEdit;
 use noisy_heir::Heir;
 
-/// The diagnostics, each with its line.
+/// Returns the codes of the diagnostics, each with its line.
 pub(super) fn told(text: &str) -> String {
     let found = Document::new(text).diagnostics().into_iter();
     let found =
@@ -56,7 +56,7 @@ fn a_wrong_dimension_is_told_wherever_it_is_written() {
   }}) : () -> ()
 }}) {{scheme.bgv}} : () -> ()"
     );
-    // That products leave the generic is another question.
+    // Another test covers the products that the generic yields.
     let others = |text: &str| {
         let mut found = Document::new(text).diagnostics();
         found.retain(|it| it.code != "missing-relinearize");
@@ -135,7 +135,7 @@ fn level_and_dimension_of_one_annotation_are_both_fixed() {
 
 #[test]
 fn what_heir_writes_without_knowing_is_no_dimension() {
-    // HEIR writes two polynomials on products after lowering, where the type says more.
+    // HEIR annotates products after lowering with two polynomials, although the type states more.
     let text = "!ct = !lwe.lwe_ciphertext<plaintext_space = #p, ciphertext_space = #c, key = #k, modulus_chain = #m>
 module attributes {scheme.bgv} {
   func.func @f(%x: !ct) -> !ct {
@@ -175,7 +175,7 @@ fn an_attribute_that_cannot_be_read_is_told_of_where_it_stands() {
         assert_eq!(told, format!("unreadable-attribute {key}"), "{bad}");
     }
     assert_eq!(of("mgmt.adjust_scale %a {mgmt.mgmt = #mgmt.mgmt<level = 0, scale = -1>}"), "");
-    // Nothing is said of the level then.
+    // The level is unknown then.
     let text = generic(
         "scheme.bgv",
         "%1 = mgmt.level_reduce %a {levelToDrop = -3 : i64} : i16\n      secret.yield %1 : i16",
@@ -203,7 +203,7 @@ fn a_loop_whose_products_will_use_levels_varies_only_if_it_does_with_these() {
     };
     assert_eq!(of("arith.addi %m, %m"), "");
     assert_eq!(of("arith.muli %m, %p"), "11 varying-level");
-    // Where modulus switches are placed, the levels are those that the ops say.
+    // If modulus switches are placed, the ops determine the levels.
     assert_eq!(of("mgmt.modreduce %m"), "");
     assert_eq!(of("mgmt.level_reduce %m {levelToDrop = 2 : i64}"), "11 varying-level");
 }
@@ -247,7 +247,7 @@ fn numbers_are_read_as_heir_reads_them() {
     assert_eq!(text("#mgmt.mgmt<level = 0x0, dimension = 0x3>"), "");
     assert_eq!(text("#mgmt<mgmt<level = 0, dimension = 3>>"), "");
     assert_eq!(text("#mgmt.mgmt<level = 0, dimension = 0x4>"), "7 dimension-mismatch");
-    // Another attribute says no level, and is not written anew.
+    // Another attribute has no level, and is not replaced.
     assert_eq!(text("#foo.bar<level = 1, dimension = 4>"), "7 level-mismatch");
 }
 
@@ -306,7 +306,7 @@ fn comments_in_annotations_say_nothing() {
         assert_eq!(found.iter().map(|it| it.code).collect::<Vec<_>>(), [code], "{wrong}");
         assert_eq!(document.fixes(&found).remove(0).expect("a fix").apply(&wrong), right);
     }
-    // A comment is not taken out with a number.
+    // A fix does not delete a comment together with a number.
     let body = "%1 = arith.addi %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 0, // here\n dimension = 3>} : i16\n secret.yield %1 : i16";
     let document = Document::new(&generic("scheme.bgv", body));
     let found = document.diagnostics();
@@ -333,7 +333,7 @@ fn what_cannot_be_read_is_underlined_in_the_attribute_itself() {
         let start = own + attribute.find(key).expect("it is there");
         assert_eq!(it.range, start..start + key.len(), "{text}");
     }
-    // The one of two annotations that cannot be read.
+    // Of two annotations, only the unreadable one is reported.
     let text = generic("scheme.bgv", "secret.yield %a : i16").replace(
         "%x: !secret.secret<i16>) {\n    ^",
         "%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 0, dimension = 2>}, %x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 0, dimension = two>}) {\n    ^",
@@ -390,7 +390,7 @@ fn two_polynomials_are_as_many_as_there_will_be_before_a_function_is_relinearize
     assert_eq!(told(&text(", dimension = 4", bare)), "7 dimension-mismatch");
     let end = "%3 = mgmt.relinearize %2 : i16\n      secret.yield %3 : i16";
     assert_eq!(told(&text("", end)), "7 dimension-mismatch, 8 dimension-mismatch");
-    // It is placed, and taken out again.
+    // The relinearization is inserted and deleted again.
     let mut document = Document::new(&text("", bare));
     assert_eq!(document.diagnostics(), []);
     let at = text("", bare).find(bare).expect("it is there");
@@ -418,7 +418,7 @@ fn what_generics_give_is_a_goal_until_they_are_managed() {
     let annotated =
         fresh.replace("%1 :", "%1 {mgmt.mgmt = #mgmt.mgmt<level = 3, dimension = 5>} :");
     assert_eq!(told(&text(&annotated)), "2 level-mismatch, 10 level-mismatch");
-    // A relinearization or a bootstrap does not determine where levels are used.
+    // A relinearization or a bootstrap does not determine which ops use levels.
     for op in ["relinearize", "bootstrap"] {
         let placed = fresh.replace("%2 = arith.muli %1, %1", "%3 = arith.muli %1, %1");
         let placed = format!("{placed}\n      %2 = mgmt.{op} %3 : i16");
@@ -491,7 +491,7 @@ fn a_scale_that_cannot_be_read_is_not_known() {
     };
     assert_eq!(scale(", scale = 50"), "95");
     assert_eq!(scale(", scale = 50 // scale = 60\n"), "95");
-    // HEIR writes -1 where nothing says the scale.
+    // HEIR writes -1 for an unknown scale.
     assert_eq!([scale(""), scale(", scale = -1")], ["90", "90"]);
     assert_eq!(scale(", scale = x"), "-");
 }

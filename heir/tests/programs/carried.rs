@@ -1,4 +1,4 @@
-//! Diagnostics about values that loops and recursions carry.
+//! Tests on diagnostics about values that loops and recursive calls carry.
 
 use super::diagnostics::{line, told};
 use super::generic;
@@ -6,8 +6,8 @@ use noisy_analyses::Document;
 
 #[test]
 fn a_loop_gives_its_next_round_as_many_polynomials_as_it_takes() {
-    // Programs that HEIR 2026.9.1 lowers by `--secret-distribute-generic --canonicalize
-    // --secret-to-bgv`, and programs that it refuses.
+    // HEIR 2026.9.1 lowers some of these programs, and refuses the others, with the passes
+    // `--secret-distribute-generic --canonicalize --secret-to-bgv`.
     let of = |init: &str, inside: &str| {
         let body = format!(
             "%1 = arith.muli %a, %a : i16
@@ -42,7 +42,7 @@ fn a_loop_gives_its_next_round_as_many_polynomials_as_it_takes() {
     assert_eq!(of("%a", choice), "");
     let choice = choice.replace("arith.constant true", "other.condition : i1");
     assert_eq!(of("%a", &choice), "15 warning missing-relinearize");
-    // A loop that runs once has no next round.
+    // A loop that runs once has no next iteration.
     let body = "%r = affine.for %i = 0 to 1 iter_args(%l = %a) -> (i16) {
         %z = arith.muli %l, %a : i16
         affine.yield %z : i16
@@ -116,7 +116,7 @@ fn a_recursion_that_varies_is_told_at_its_call() {
         of(&round("g", "%m = mgmt.modreduce %x : i16", "%m", "%d = arith.addi %c,"), "g"),
         "4 %m: each recursive call of @g gets a different level"
     );
-    // Through another function, where each call is one of the recursion.
+    // Recursion through another function, in which each call is recursive.
     assert_eq!(
         of(&round("h", "", "%x", "%d = mgmt.modreduce"), "h"),
         "4 %c: each recursive call of @h returns a different level, 21 %0: each recursive call of @g returns a different level"

@@ -1,11 +1,11 @@
-//! Derivations of ciphertexts in words.
+//! Tests on derivations of ciphertexts.
 
 use expect_test::expect;
 
 use noisy_analyses::Document;
 use noisy_heir::{Step, derivation};
 
-/// The steps to the value of a name, a line each.
+/// Returns the steps to a named value, one per line.
 fn steps(text: &str, name: &str) -> String {
     let document = Document::new(text);
     let ir = document.ir();
@@ -54,7 +54,7 @@ fn what_changed_something_is_told() {
 
 #[test]
 fn the_levels_are_those_that_are_written() {
-    // Someone made parameters for 5 levels, and wrote it.
+    // The user has written a level that follows from parameters with 5 levels.
     let text = CKKS.replace(
         "%4 = mgmt.modreduce %3 :",
         "%4 = mgmt.modreduce %3 {mgmt.mgmt = #mgmt.mgmt<level = 4>} :",

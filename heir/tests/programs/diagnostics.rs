@@ -1,9 +1,9 @@
-//! Diagnostics of HEIR's programs, and programs without any.
+//! Tests on diagnostics of HEIR programs, and on programs without any.
 
 use super::generic;
 use noisy_analyses::{Document, ModelSpec, NoiseModel};
 
-/// The codes of what is found, each with its line and its severity.
+/// Returns the codes of the diagnostics, each with its line and severity.
 pub(super) fn told(text: &str) -> String {
     told_within(text, None)
 }
@@ -31,7 +31,7 @@ fn a_missing_relinearize_is_told_once() {
       %5 = mgmt.modreduce %4 : i16
       secret.yield %5 : i16";
     assert_eq!(told(&generic("scheme.bgv", body)), "10 hint missing-relinearize");
-    // HEIR refuses a rotation, also behind what only costs time.
+    // HEIR refuses a rotation, even if an earlier op was only reported as slow.
     let rotated = body.replace(
         "%5 = mgmt.modreduce %4 : i16",
         "%c = arith.constant 1 : index\n      %5 = tensor_ext.rotate %4, %c : i16, index",
@@ -40,11 +40,11 @@ fn a_missing_relinearize_is_told_once() {
         told(&generic("scheme.bgv", &rotated)),
         "10 hint missing-relinearize, 12 error missing-relinearize"
     );
-    // It removes an op without a use before.
+    // HEIR removes an op without a use before the lowering.
     let unused = rotated.replace("secret.yield %5", "secret.yield %4");
     assert_eq!(told(&generic("scheme.bgv", &unused)), "10 hint missing-relinearize");
-    // Before HEIR has placed anything, nothing is missing; where it has placed no relinearization,
-    // it may still do so.
+    // Before HEIR has placed any op, nothing is missing. If it has placed no relinearization, it
+    // may still do so.
     let fresh = "%1 = arith.muli %a, %a : i16\n secret.yield %1 : i16";
     assert_eq!(told(&generic("scheme.bgv", fresh)), "");
     let half =
@@ -70,7 +70,7 @@ fn operands_at_different_levels_are_told_at_their_op() {
     }
     for op in ["arith.addi %2, %a", "arith.addi %1, %2", "arith.subi %a, %2"] {
         assert_eq!(told(&text(&params, op)), format!("{hint}, 9 error unequal-levels"), "{op}");
-        // HEIR chooses parameters when all of its ops are placed.
+        // HEIR chooses parameters after it has placed all of its ops.
         assert_eq!(told(&text("scheme.ckks", op)), "", "{op}");
     }
     let text = text(&params, "arith.subi %a, %2");
@@ -164,7 +164,7 @@ fn one_wrong_level_is_told_at_itself() {
         generic("scheme.bgv", &body)
     };
     assert_eq!(told(&text(1, 0, 0)), "");
-    // Parameters with more moduli than are needed are no mistake.
+    // Parameters with more moduli than necessary are allowed.
     assert_eq!(told(&text(6, 5, 5)), "");
     assert_eq!(told(&text(2, 0, 0)), "7 warning level-mismatch");
     assert_eq!(told(&text(1, 1, 0)), "8 warning level-mismatch");
@@ -266,7 +266,7 @@ fn a_level_that_cannot_be_read_is_told_of() {
     assert_eq!(told(&listed), "5 warning level-mismatch");
 }
 
-/// The number of the line with a byte.
+/// Returns the number of the line that contains a byte.
 pub(super) fn line(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count()
 }
@@ -281,17 +281,18 @@ fn levels_run_out_where_the_settings_or_the_moduli_say() {
     assert_eq!(told(&text), "");
     assert_eq!(told_within(&text, Some(3)), "");
     assert_eq!(told_within(&text, Some(1)), "8 error level-underflow");
-    // A bootstrap takes levels itself, which the budget does not count.
+    // A bootstrap uses levels itself, which the budget does not include.
     let own = "backend.config_override = {bootstrapLevelsConsumed = 2 : i32}, backend.lattigo, scheme.ckks";
     assert_eq!(told_within(&generic(own, body), Some(1)), "");
     let told = told(&generic(CKKS, body));
-    // HEIR refuses two switches in a row, between which it would have to adjust the scale.
+    // HEIR refuses two consecutive modulus switches between which it would have to adjust the
+    // scale.
     assert_eq!(told, "2 hint missing-scale, 8 error too-few-moduli, 8 error unequal-scales");
 }
 
 #[test]
 fn what_heir_does_not_know_to_be_public_has_no_level() {
-    // HEIR 2026.9.1 writes no level on such a sum.
+    // HEIR 2026.9.1 annotates no level on this sum.
     let text = "func.func @f(%x: !secret.secret<tensor<4xf32>>) -> !secret.secret<tensor<4xf32>> {
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<4xf32>
@@ -327,13 +328,13 @@ fn scales_are_judged_as_they_are_written() {
             scale(45)
         )
     };
-    // All of them have level 1, which is another question.
+    // All of these ops have level 1, which another check reports.
     let one = |op: &str, n: u32| {
         let told = told(&text(&format!("%r = {op} {} : f32", scale(n))));
         let about_scales = told.split(", ").filter(|it| it.ends_with("scale-mismatch"));
         about_scales.collect::<Vec<_>>().join(", ")
     };
-    // The verdicts of HEIR 2026.9.1 on these.
+    // HEIR 2026.9.1 gives the same results.
     assert_eq!(one("arith.addf %a, %a", 45), "");
     assert_eq!(one("arith.addf %a, %a", 46), "5 error scale-mismatch");
     assert_eq!(one("arith.mulf %a, %a", 90), "");
@@ -370,7 +371,7 @@ fn noise_over_the_modulus_is_told_where_it_first_is() {
     let one = of("2147565569");
     assert_eq!(told(&one), "7 warning noise-validation");
     assert_eq!(told(&of("2147565569, 1152921504606994433")), "");
-    // A model that is chosen judges; one of another scheme says nothing.
+    // A chosen model turns warnings into errors; a model of another scheme reports nothing.
     let under = |model| {
         let mut noise = NoiseModel::tutorial();
         noise.heir.noise_model = Some(model);
@@ -438,7 +439,7 @@ fn parameters_that_cannot_be_used_are_told_of() {
         told("backend.unheard, scheme.ckks"),
         format!("backend.unheard: HEIR has no library `backend.unheard`, {none}")
     );
-    // The first by name counts, where it is one.
+    // The first library by name is used, if it exists.
     assert_eq!(
         told("backend.lattigo, backend.unheard, scheme.ckks"),
         "backend.unheard: the module has both `backend.lattigo` and `backend.unheard`; the first is used"
@@ -469,7 +470,7 @@ fn parameters_that_cannot_be_used_are_told_of() {
         told("backend.config_override = {bootstrapLevelsConsumed = 3 : i32}, scheme.ckks"),
         format!("backend.config_override: the module names no library, {none}")
     );
-    // The scheme's own parameters count where there are two.
+    // If there are two kinds of parameters, those of the scheme are used.
     let both = format!("bgv.schemeParam = 5, {CKKS}");
     assert_eq!(told(&both), "");
 }
@@ -483,7 +484,7 @@ fn a_relinearization_of_two_polynomials_is_needless() {
       secret.yield %4 : i16";
     let text = generic("scheme.bgv", body);
     assert_eq!(told(&text), "8 hint needless-relinearize");
-    // The fix takes it out, with its line, and what used it uses its operand.
+    // The fix deletes the relinearization with its line, and replaces its uses by its operand.
     let document = Document::new(&text);
     let (edits, n) = document.fix_all(&document.diagnostics(), false);
     let fixed = noisy_analyses::TextEdit::apply_all(&edits, &text);
@@ -499,7 +500,7 @@ fn annotations_that_conflict_are_told_of() {
       %4 = arith.addi %3, %3 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
       secret.yield %4 : i16";
     assert_eq!(told(&generic("scheme.bgv", body)), "9 warning level-mismatch");
-    // An unreadable annotation is reported, and says nothing about others.
+    // An unreadable annotation is reported, and does not affect others.
     let unread = body.replace("#mgmt.mgmt<level = 2>", "#mgmt.mgmt<level = many>");
     assert_eq!(told(&generic("scheme.bgv", &unread)), "9 warning level-mismatch");
 }
@@ -523,8 +524,7 @@ fn nested_generics_and_what_they_read_from_around_are_followed() {
   return %0 : !secret.secret<i16>
 }";
     assert_eq!(super::levels(text), "%x=0 %p=- %0=2 %a=0 %1=0 %2=0 %3=1 %4=2 %b=1 %5=1 %6=2");
-    // HEIR refuses a generic that gives anything but secrets, so that no generic within another is
-    // legal.
+    // HEIR refuses a generic whose results are not all secrets, so nested generics are illegal.
     assert_eq!(told(text), "10 hint missing-relinearize, 12 error result-type");
 }
 

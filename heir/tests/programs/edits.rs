@@ -1,4 +1,4 @@
-//! After edits all that is said of programs of HEIR's equals what is said from scratch.
+//! After edits, the facts and diagnostics of HEIR programs equal those from scratch.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
@@ -17,7 +17,7 @@ const PARAMS: [&str; 5] = [
     "scheme.bgv",
 ];
 
-/// The text after the name and the `=` of an op on values that are there.
+/// Returns the text of an op after its `=`, with existing values as operands.
 fn op(random: &mut Random, values: &[String], plain: &[String]) -> String {
     let name = match random.below(16) {
         0..4 => "arith.addi",
@@ -53,13 +53,13 @@ fn op(random: &mut Random, values: &[String], plain: &[String]) -> String {
     }
 }
 
-/// An annotation of a number of polynomials.
+/// Returns a random entry for the number of polynomials, or none.
 fn dimension(random: &mut Random) -> &'static str {
     const ALL: [&str; 4] = ["", "", ", dimension = 2", ", dimension = 3"];
     ALL[random.below(ALL.len())]
 }
 
-/// A random annotation behind a type.
+/// Returns a random annotation of an argument, or none.
 fn annotation(random: &mut Random) -> String {
     if random.one_in(2) {
         return String::new();
@@ -69,7 +69,7 @@ fn annotation(random: &mut Random) -> String {
     format!(" {{mgmt.mgmt = #mgmt.mgmt<level = {level}{dimension}, scale = 45>}}")
 }
 
-/// A random annotation behind a loop.
+/// Returns random lists of annotations for a loop, or none.
 fn listed(random: &mut Random) -> String {
     if random.one_in(2) {
         return String::new();
@@ -80,7 +80,7 @@ fn listed(random: &mut Random) -> String {
     )
 }
 
-/// A program of HEIR's with one or two generics.
+/// Returns a random HEIR program with one or two generics.
 fn program(seed: u64) -> String {
     let mut random = Random::new(seed);
     let mut out = format!("module attributes {{{}}} {{\n", random.pick(&PARAMS));
@@ -131,7 +131,7 @@ fn program(seed: u64) -> String {
     out
 }
 
-/// The range of a line with its end.
+/// Returns the range of a random line including its line break.
 fn line(text: &str, random: &mut Random) -> Range<usize> {
     let starts: Vec<usize> = text.match_indices('\n').map(|it| it.0 + 1).collect();
     let at = random.below(starts.len().max(2) - 1);
@@ -139,7 +139,7 @@ fn line(text: &str, random: &mut Random) -> Range<usize> {
     starts.get(at).copied().unwrap_or(0)..end
 }
 
-/// An edit such as people make: of a name, a number, an op or a line, mostly.
+/// Returns a random edit that a user might make, mostly of a name, a number, an op or a line.
 fn edit(text: &str, random: &mut Random) -> (Range<usize>, String) {
     let line = line(text, random);
     let here = &text[line.clone()];
@@ -148,7 +148,7 @@ fn edit(text: &str, random: &mut Random) -> (Range<usize>, String) {
     let words: Vec<&str> =
         text.split(|it: char| !(it.is_alphanumeric() || "%_.".contains(it))).collect();
     match random.below(10) {
-        // Another value.
+        // Replaces a value.
         0..4 => {
             let names: Vec<&str> = words.iter().copied().filter(|it| it.starts_with('%')).collect();
             let places = places("%");
@@ -159,7 +159,7 @@ fn edit(text: &str, random: &mut Random) -> (Range<usize>, String) {
             let len = text[at + 1..].find(|it: char| !it.is_alphanumeric() && it != '_');
             (at..at + 1 + len.unwrap_or(0), (*random.pick(&names)).to_owned())
         }
-        // Another op.
+        // Replaces an op.
         4 | 5 => {
             const NAMES: [&str; 8] = [
                 "arith.muli",
@@ -179,7 +179,7 @@ fn edit(text: &str, random: &mut Random) -> (Range<usize>, String) {
                 None => (line.end..line.end, "\n".into()),
             }
         }
-        // Another number.
+        // Replaces a number.
         6 => match here.find("level = ").map(|it| line.start + it + 8) {
             Some(at) => (at..at + 1, random.below(4).to_string()),
             None => (line.start..line.start, "// ".into()),
@@ -200,7 +200,7 @@ fn edit(text: &str, random: &mut Random) -> (Range<usize>, String) {
     }
 }
 
-/// All that is said of a program.
+/// Returns all facts and diagnostics of a program, as text.
 fn told(document: &Document) -> String {
     let ir = document.ir();
     let mut out = String::new();
@@ -231,13 +231,15 @@ fn model() -> NoiseModel {
     model
 }
 
-/// True if levels were kept up to date by the last edit: they took fewer visits than from scratch.
+/// Returns true if the last edit updated levels incrementally: it visited fewer ops than a solution
+/// from scratch.
 fn is_kept(edited: &Document, fresh: &Document) -> bool {
     let visits = |it: &Document| it.heir().map(Heir::n_visits);
     visits(edited) < visits(fresh)
 }
 
-/// Edits a program and holds it against what is said from scratch; how many edits were taken in.
+/// Edits a program and compares the results with those from scratch. Returns the number of edits
+/// that were applied incrementally.
 fn hold(text: &str, random: &mut Random, n_edits: usize) -> usize {
     let mut document = Document::with_model(text, model());
     let mut n_kept = 0;
@@ -245,7 +247,7 @@ fn hold(text: &str, random: &mut Random, n_edits: usize) -> usize {
     for _ in 0..n_edits {
         let _ = told(&document);
         let before = document.source().text().to_string();
-        // A mistake is corrected again, as people do.
+        // Half of the edits are undone, as users do.
         let (range, new) = match undo.take() {
             Some(it) if random.one_in(2) => it,
             _ => edit(&before, random),
@@ -363,7 +365,7 @@ fn what_is_not_lowered_follows_edits_elsewhere() {
     );
     let mut document = Document::with_model(&text, model());
     assert!(!told(&document).contains("not-lowered"), "{}", told(&document));
-    // Each edit leaves the op alone that is then refused, or not refused any more.
+    // Each edit leaves the op whose verdict changes untouched.
     let edits = [
         ("%it = %b", "%it = %a", true),
         ("%it = %a", "%it = %b", false),
@@ -391,8 +393,8 @@ fn what_is_not_lowered_follows_edits_elsewhere() {
 
 #[test]
 fn what_comes_back_through_calls_falls_with_what_made_it() {
-    // All that is passed to @f is joined: its argument goes through %0 and %2 into its argument
-    // again.
+    // The facts that calls pass to @f are joined: its argument flows through %0 and %2 back into
+    // the argument.
     let text = "module attributes {scheme.bgv} {
   func.func private @f(%x: i16) -> i16 {
     %1 = arith.addi %x, %x : i16
@@ -554,7 +556,7 @@ fn another_callee_is_taken_in() {
     assert!(n_kept > 3, "{n_kept} of 8 edits were taken in");
 }
 
-/// A plaintext that is encoded often is visited once.
+/// A plaintext with many encodings is visited once.
 #[test]
 fn a_plaintext_that_is_encoded_thousands_of_times_is_looked_at_once() {
     let n = 4000;

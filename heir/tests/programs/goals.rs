@@ -1,4 +1,4 @@
-//! Correct programs with annotated goals, and numbers that HEIR cannot know.
+//! Tests on correct programs with annotated goals, and on numbers that HEIR cannot infer.
 
 use super::annotations::told;
 use super::generic;
@@ -41,12 +41,12 @@ fn who_calls_a_function_with_goals_has_goals() {
     let product = "%1 = arith.muli %a, %a : i16";
     assert_eq!(told(&text(product, "")), "");
     assert_eq!(told(&text(product, &m(5))), "");
-    // An op that determines where levels are used, or contains levels, is managed.
+    // A function with an op that uses levels, or with annotated levels on other ops, has no goals.
     let reduced = "%1 = mgmt.modreduce %a : i16";
     assert!(told(&text(reduced, "")).contains("level-mismatch"), "{}", told(&text(reduced, "")));
     let annotated = format!("%1 = arith.addi %a, %a {} : i16", m(5));
     assert_eq!(told(&text(&annotated, &m(5))).matches("level-mismatch").count(), 2);
-    // Another one is called, and what is called becomes another.
+    // An edit changes the callee of a call, and another edit changes a function that is called.
     let both = format!(
         "{}func.func private @g(%x: !secret.secret<i16>) -> !secret.secret<i16> {{
   %0 = secret.generic(%x: !secret.secret<i16>) {{
@@ -104,12 +104,12 @@ fn a_plaintext_that_becomes_a_ciphertext_has_the_polynomials_of_that() {
     for merged in [branch.as_str(), round] {
         assert!(!has(&text("", merged, ", dimension = 3")), "{merged}");
         assert!(has(&text("", merged, "")), "{merged}");
-        // The levels that a consumer needs come first.
+        // The numbers that a user of the plaintext needs take precedence.
         let sum = "%2 = arith.addi %a, %i : i16";
         assert!(!has(&text(sum, merged, "")), "{merged}");
         assert!(has(&text(sum, merged, ", dimension = 3")), "{merged}");
     }
-    // An op that computes with the plaintext determines nothing.
+    // An op that computes with the plaintext does not determine the number.
     let computed =
         branch.replace("scf.yield %i", "%5 = arith.addi %i, %i : i16\n        scf.yield %5");
     assert!(!has(&text("", &computed, "")));
@@ -149,7 +149,8 @@ fn a_plaintext_that_merges_at_several_levels_has_the_least() {
     };
     let itself = "scf.yield %i : i16";
     assert_eq!([text(1, itself), text(0, itself)], ["", "10 level-mismatch"]);
-    // As if it were for a fresh one, if what is computed with it merges.
+    // If a value computed from the plaintext is merged, the plaintext has the level of a fresh
+    // ciphertext.
     let computed = "%y = arith.addi %i, %i : i16\n        scf.yield %y : i16";
     assert_eq!([text(2, computed), text(1, computed)], ["", "10 level-mismatch"]);
 }
@@ -173,7 +174,7 @@ fn polynomials_that_grow_round_a_loop_are_not_compared() {
     };
     for dimension in ["", ", dimension = 3"] {
         assert_eq!(told(&text(dimension)), "9 missing-relinearize");
-        // A relinearized ciphertext is known again.
+        // The dimension of a relinearized ciphertext is known again.
         let wrong =
             text(dimension).replace("0, dimension = 3>} : i16\n      %8", "0>} : i16\n      %8");
         assert_eq!(told(&wrong), "9 missing-relinearize, 13 dimension-mismatch");
@@ -182,8 +183,8 @@ fn polynomials_that_grow_round_a_loop_are_not_compared() {
 
 #[test]
 fn polynomials_of_a_plaintext_that_merges_in_several_places_are_not_compared() {
-    // The initial value of the loop is the result of a branch, which may have three polynomials:
-    // HEIR assumes these for the loop.
+    // The initial value of the loop is the result of a branch, which may have three polynomials.
+    // HEIR assumes three for the loop.
     let text = |dimension: &str| {
         let m = |rest: &str| format!("{{mgmt.mgmt = #mgmt.mgmt<level = 0{rest}>}}");
         let (two, three, carried) = (m(""), m(", dimension = 3"), m(dimension));
@@ -234,7 +235,7 @@ func.func @h(%x: i16) -> i16 {{
     assert_eq!(told(&text(marked)), "");
     let unmarked = "2 dimension-mismatch, 8 dimension-mismatch, 14 dimension-mismatch";
     assert_eq!(told(&text("i16")), unmarked);
-    // A call with such a ciphertext is not compared, nor is its caller.
+    // Calls that pass such a ciphertext are not compared, nor are their callers.
     let sum = format!("%3 = arith.addi %2, %x {} : i16", m(0));
     let called = text(marked).replace(&sum, "%3 = func.call @h(%x) : (i16) -> i16");
     assert_eq!(told(&called), "");
@@ -275,7 +276,7 @@ fn what_the_client_decrypts_has_the_polynomials_that_are_returned() {
 
 #[test]
 fn the_last_level_is_zero_however_many_there_are() {
-    // As HEIR has it in BFV, where all is at the level of the depth.
+    // As in HEIR for BFV, where all values are at the level of the multiplicative depth.
     let text = |last: u32| {
         let body = format!(
             "%1 = arith.addi %a, %a {0} : i16
@@ -367,7 +368,7 @@ fn a_call_gives_what_is_returned_also_where_its_function_takes_more() {
         )
     };
     assert_eq!([told(&text(0)), told(&text(1))], ["", "7 level-mismatch"]);
-    // Of what is passed outside of a generic HEIR writes what is taken.
+    // For a call outside of a generic, HEIR annotates the level of the argument.
     let passed = |level: u32| {
         let secret = "!secret.secret<i16>";
         format!(

@@ -1,5 +1,6 @@
-//! The verdict compared with HEIR's own lowering: every error is a refusal, and a program that is
-//! fixed lowers. With `heir-opt` of HEIR 2026.9.1 (`scripts/bootstrap oracles` installs it).
+//! Compares the verdict with HEIR's own lowering: HEIR refuses each program with an error, and
+//! lowers each fixed program. Needs `heir-opt` of HEIR 2026.9.1 (`scripts/bootstrap oracles`
+//! installs it).
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use noisy_analyses::repair::{DefaultRules, Scope, Wanted, repair};
 pub(crate) const CKKS: &str = "backend.openfhe, ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193, 35184373006337, 35184373989377], P = [1152921504608747521, 1152921504609239041], logDefaultScale = 45>, scheme.ckks";
 pub(crate) const BGV: &str = "backend.openfhe, bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489, 17180262401, 17180295169, 17180393473], P = [17180688385, 34359754753, 34360754177], plaintextModulus = 65537>, scheme.bgv";
 
-/// The program of HEIR, if it is installed.
+/// Returns the path of `heir-opt`, if it is installed.
 pub(crate) fn heir_opt() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("HEIR_OPT") {
         return Some(path.into());
@@ -28,7 +29,7 @@ pub(crate) fn heir_opt() -> Option<PathBuf> {
     found
 }
 
-/// The first error of HEIR's lowering of a program in CKKS or BGV; `None` if it lowers.
+/// Returns the first error of HEIR's lowering of a program in CKKS or BGV; `None` if it succeeds.
 pub(crate) fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
     let scheme = if text.contains("scheme.ckks") { "ckks" } else { "bgv" };
     let slots = if text.contains("tensor<8x") { "=min-slot-count=8" } else { "" };
@@ -42,7 +43,7 @@ pub(crate) fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
     refusal_by(heir_opt, &passes, text)
 }
 
-/// The first error of passes of HEIR; `None` if they report none.
+/// Returns the first error of some passes of HEIR; `None` if they report none.
 pub(crate) fn refusal_by(heir_opt: &PathBuf, passes: &[&str], text: &str) -> Option<String> {
     let mut child = Command::new(heir_opt)
         .args(passes)
@@ -57,17 +58,17 @@ pub(crate) fn refusal_by(heir_opt: &PathBuf, passes: &[&str], text: &str) -> Opt
     let out = child.wait_with_output().expect("heir-opt ends");
     let errors = String::from_utf8_lossy(&out.stderr).into_owned();
     let first = errors.lines().find_map(|it| it.split_once("error: ")).map(|it| it.1.to_owned());
-    // Some passes report an error and succeed.
+    // Some passes report an error but exit with success.
     first.or_else(|| (!out.status.success()).then_some(errors))
 }
 
-/// The codes of the errors of a program.
+/// Returns the codes of the errors of a program.
 pub(crate) fn errors(text: &str) -> Vec<&'static str> {
     let found = Document::new(text).diagnostics().into_iter();
     found.filter(|it| it.severity.name() == "error").map(|it| it.code).collect()
 }
 
-/// A program after all fixes.
+/// Returns a program after all fixes.
 pub(crate) fn fixed(text: &str) -> String {
     let mut document = Document::new(text);
     let options = Options::default();
@@ -76,14 +77,14 @@ pub(crate) fn fixed(text: &str) -> String {
     document.source().text().to_string()
 }
 
-/// The two examples of a code in the documentation, within modules of a scheme.
+/// Returns the two examples of a code in the documentation, each in a module with a scheme.
 fn examples(code: &str) -> [String; 2] {
     let book = include_str!("../../../docs/diagnostics.md");
     let section = book.split(&format!("\n## {code}:")).nth(1).expect("a section");
     let mut all = section.split("```mlir\n").skip(1).filter_map(|it| it.split("```").next());
     let mut example = || {
         let text = all.next().expect("an example");
-        // HEIR lowers nothing without a backend.
+        // HEIR only lowers modules with a backend.
         if let Some(rest) = text.strip_prefix("module attributes {") {
             return format!("module attributes {{backend.openfhe, {rest}");
         }
@@ -113,7 +114,7 @@ fn heir_refuses_what_the_documentation_calls_an_error() {
     }
 }
 
-/// A CKKS program with the ops of a generic, whose last value is `%r`.
+/// Returns a CKKS program whose generic has these ops and yields `%r`.
 fn ckks_program(lines: &[&str]) -> String {
     let lines: Vec<String> =
         lines.iter().map(|it| format!("      {it} : tensor<8xf32>\n")).collect();
@@ -236,7 +237,7 @@ fn the_guide_lists_each_requirement() {
     }
 }
 
-/// A CKKS program with the lines of a generic of two operands and one or two results.
+/// Returns a CKKS program whose generic has two operands, these lines, and one or two results.
 fn generic(lines: &str, yielded: &[&str]) -> String {
     let secret = "!secret.secret<tensor<8xf32>>";
     let types = vec!["tensor<8xf32>"; yielded.len()].join(", ");

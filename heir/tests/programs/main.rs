@@ -1,4 +1,4 @@
-//! Programs of HEIR: their facts, what is reported, and both after edits.
+//! Tests on HEIR programs: their facts and diagnostics, also after edits.
 
 mod annotations;
 mod carried;
@@ -18,7 +18,7 @@ use noisy_analyses::Document;
 use noisy_heir::{Heir, HeirNoise};
 use noisy_integers::Integers;
 
-/// All values of a program, in textual order.
+/// Returns all values of a program, in textual order.
 fn values(ir: &Ir) -> Vec<Value> {
     fn within(ir: &Ir, region: Region, out: &mut Vec<Value>) {
         for block in ir.blocks(region) {
@@ -40,7 +40,7 @@ fn values(ir: &Ir) -> Vec<Value> {
     out
 }
 
-/// A small generator (xorshift), so that runs repeat.
+/// A small random number generator (xorshift) with a seed, so that runs are reproducible.
 struct Random(u64);
 
 impl Random {
@@ -55,7 +55,7 @@ impl Random {
         self.0
     }
 
-    /// A number below `n`, which is at least 1.
+    /// Returns a number below `n`, which must be at least 1.
     fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
@@ -69,11 +69,12 @@ impl Random {
     }
 }
 
-/// The facts of each named value, as text.
+/// Returns the facts of each named value, as text.
 fn said(text: &str, of: &dyn Fn(&Document, &Heir, &Ir, Value) -> Option<String>) -> String {
     let program = Document::new(text);
     let (ir, heir) = (program.ir(), program.heir().expect("a program of HEIR's"));
-    // The header of an op that is not known may name arguments; those that nothing uses are none.
+    // The header of an unknown op may name arguments of its region. Names without a use are not
+    // arguments.
     let is_named = |it: &Value| ir.value(*it).ty != noisy_syntax::Type::UNKNOWN;
     let values = values(ir).into_iter().filter(is_named);
     let said = values.map(|it| {
@@ -126,7 +127,7 @@ fn the_custom_form_says_how_many_levels_are_dropped() {
       %2 = mgmt.level_reduce %1 : i16
       secret.yield %2 : i16";
     assert_eq!(levels(&generic("scheme.ckks", body)), "%x=0 %q=- %p=- %0=4 %a=0 %1=3 %2=4");
-    // An unreadable attribute does not count as the default.
+    // An unreadable attribute is unknown, not the default.
     let body = "%1 = mgmt.level_reduce %a {levelToDrop = some} : i16
       secret.yield %1 : i16";
     assert_eq!(levels(&generic("scheme.ckks", body)), "%x=0 %q=- %p=- %0=- %a=0 %1=-");
@@ -167,10 +168,12 @@ fn a_loop_carries_the_level_that_it_takes() {
     };
     let same = of("%c = arith.addi %b, %b : i16");
     assert!(same.ends_with("%1=0 %i=- %b=0 %c=0"), "{same}");
-    // One level less in each iteration: what is yielded does not follow from what is taken.
+    // Each iteration uses one more level: the level of the yielded value differs from that of the
+    // initial value.
     let grows = of("%c = mgmt.modreduce %b : i16");
     assert!(grows.ends_with("%1=0 %i=- %b=0 %c=-"), "{grows}");
-    // With a plaintext in the yielded value HEIR takes the larger of both: that is not checked.
+    // If the yielded value is computed with a plaintext, HEIR uses the larger of both levels, which
+    // is not checked.
     let raised = of(
         "%n = mgmt.bootstrap %b : i16\n %m = mgmt.modreduce %n : i16\n %c = arith.addi %m, %p : i16",
     );
@@ -207,9 +210,9 @@ fn scales_add_up_and_are_brought_down() {
     let scales = said(&generic(params, body), &|program, _, _, value| {
         program.scales()?.log2(value).map(|it| it.to_string())
     });
-    // A plaintext is encoded at the default scale where nothing else is written.
+    // A plaintext is encoded at the default scale if no scale is written.
     assert_eq!(scales, "%x=45 %q=- %p=45 %0=50 %a=45 %1=90 %2=90 %3=45 %4=50");
-    // The scale of what is switched before the first product.
+    // The default scale with `before_mul_include_first_mul`.
     let mut model = noisy_analyses::NoiseModel::new(&noisy_analyses::ModelSpec::default())
         .expect("the built-in model");
     model.heir.before_mul_include_first_mul = true;
@@ -222,7 +225,7 @@ fn scales_add_up_and_are_brought_down() {
 
 #[test]
 fn noise_is_that_of_heir() {
-    // The bits that HEIR 2026.9.1 annotates for these parameters.
+    // HEIR 2026.9.1 annotates these bits for these parameters.
     let params = "scheme.bgv, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 65537, encryptionTechnique = extended>";
     let text = generic(params, "secret.yield %a : i16");
     let noise = said(&text, &|program, heir, ir, value| {
@@ -279,7 +282,7 @@ fn calls_take_and_give_levels() {
   }
 }";
     assert_eq!(levels(text), "%a=1 %b=2 %x=0 %0=2 %c=0 %d=1 %e=2 %1=2 %2=-");
-    // A function that calls itself with one level less each time takes no level.
+    // A function that calls itself with one more level used each time has no level.
     let text = "module attributes {scheme.bgv} {
   func.func private @down(%a: i16) -> i16 {
     %b = mgmt.modreduce %a : i16
@@ -305,7 +308,7 @@ fn what_an_unknown_op_does_is_not_guessed() {
       secret.yield %4 : i16";
     let said = levels(&generic("scheme.bgv", body));
     assert!(said.ends_with("%0=- %a=0 %1=1 %2=- %3=- %4=- %5=1 %6=-"), "{said}");
-    // Nor is it of a generic that is not one.
+    // A generic with too few operands is unknown too.
     let body = "%1 = mgmt.modreduce %a : i16
       secret.yield %1 : i16";
     let text = generic("scheme.bgv", body).replace("(%a: i16)", "(%a: i16, %b: i16)");
@@ -321,7 +324,7 @@ fn does_not_check_levels_of_a_plaintext_that_is_wanted_at_several() {
       secret.yield %2 : i16";
     let said = levels(&generic("scheme.bgv", body));
     assert!(said.ends_with("%0=- %a=0 %1=1 %2=- %3=-"), "{said}");
-    // A value that depends on itself has no level.
+    // A value that depends on its own level has no level.
     let body = "%1 = arith.muli %a, %p : i16
       %2 = mgmt.modreduce %1 : i16
       %3 = arith.muli %2, %p : i16
@@ -362,7 +365,7 @@ fn does_not_check_a_level_where_a_plaintext_of_another_one_meets_a_branch() {
     assert_eq!(of(&format!("%i = mgmt.init %c : i16\n{}", choice("%i"))), "%i=2 %r=-");
     let used = format!("{}\n%s = arith.addi %r, %1 : i16", choice("%c"));
     assert_eq!(of(&used), "%r=- %s=-");
-    // Nor where a loop starts with it, or gives it.
+    // The same applies to a loop that has the plaintext as initial or yielded value.
     let round = |high: &str, init: &str, yielded: &str| {
         of(&format!(
             "%r = affine.for %i = 0 to {high} iter_args(%l = {init}) -> (i16) {{
@@ -434,6 +437,6 @@ fn polynomials_of_openfhe_are_evaluated_with_its_split() {
             .map(str::to_owned)
     };
     let said: Vec<_> = [1, 2, 4, 5, 6, 12, 14, 60, 61, 300].into_iter().filter_map(of).collect();
-    // As HEIR 2026.9.1 counts.
+    // The numbers of HEIR 2026.9.1.
     assert_eq!(said, ["0", "1", "3", "3", "3", "4", "4", "6", "7", "9"]);
 }

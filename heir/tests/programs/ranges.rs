@@ -1,4 +1,4 @@
-//! Ranges of values: what programs compute, what is reported, and both after edits.
+//! Tests on ranges of values: the facts and the diagnostics, also after edits.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -8,28 +8,28 @@ use noisy_heir::RealRange;
 
 use crate::{Random, values};
 
-/// A document whose encrypted arguments have a range.
+/// Creates a document whose encrypted arguments have a range.
 fn with_input(text: &str, input: Option<RealRange>) -> Document {
     let mut model = NoiseModel::new(&ModelSpec::default()).expect("the built-in model");
     model.heir.input_range = input;
     Document::with_model(text, model)
 }
 
-/// The known ranges by name.
+/// Returns the known ranges by the name of the value.
 fn ranges(document: &Document) -> HashMap<String, RealRange> {
     let (ir, known) = (document.ir(), document.ranges());
     let of = |it| Some((ir.value_text(it), known?.of(it)?));
     values(ir).into_iter().filter_map(of).collect()
 }
 
-/// The known ranges of a program, in textual order.
+/// Returns the known ranges of a program as text, in textual order.
 fn said(document: &Document) -> String {
     let (ir, known) = (document.ir(), document.ranges());
     let of = |it| Some(format!("{} {}", ir.value_text(it), known?.of(it)?));
     values(ir).into_iter().filter_map(of).collect::<Vec<_>>().join(", ")
 }
 
-/// The lines and messages of a code.
+/// Returns the lines and messages of the diagnostics with a code.
 fn told(document: &Document, code: &str) -> Vec<String> {
     let text = document.source().text().to_string();
     let found = document.diagnostics().into_iter().filter(|it| it.code == code);
@@ -37,7 +37,7 @@ fn told(document: &Document, code: &str) -> Vec<String> {
     found.map(|it| format!("{} {}", line(it.range.start), it.message)).collect()
 }
 
-/// A CKKS function around the body of a generic with one ciphertext `%a`.
+/// Returns a CKKS function with a generic with this body and one ciphertext `%a`.
 fn generic(argument: &str, body: &str) -> String {
     format!(
         "module attributes {{scheme.ckks}} {{
@@ -70,7 +70,7 @@ fn ranges_follow_from_those_of_arguments() {
       secret.yield %5 : tensor<8xf32>";
     let expected = "%x [-1, 2], %half [0.5, 0.5], %many [-3, 2], %0 [-2, 5], %a [-1, 2], %1 [0, 4], %2 [0, 4], %3 [0, 2], %4 [-2, 5], %5 [-2, 5]";
     assert_eq!(said(&Document::new(&generic(STATED, body))), expected);
-    // Nothing is assumed and nothing is solved.
+    // Without a stated range, the analysis does not run.
     let without = Document::new(&generic("", body));
     assert!(without.ranges().is_none());
     let input = RealRange::new(-1.0, 2.0);
@@ -127,7 +127,7 @@ func.func @h(%z: f32 {noisy.range = [-1.0, 1.0], secret.secret}) -> f32 {
     assert_eq!(of("%1").as_deref(), Some("[0, 3]"));
     assert_eq!(of("%2").as_deref(), Some("[0, 3]"));
     assert_eq!(of("%3").as_deref(), Some("[-3, 3]"));
-    // Callers may be out of sight, too.
+    // A function may also have unknown callers.
     assert_eq!(of("%z").as_deref(), Some("[-1, 3]"));
     let message = "5 %1 may be in [0, 3], but the called function states [-1, 1]";
     assert_eq!(told(&document, "out-of-range"), [message]);
@@ -160,7 +160,7 @@ fn values_outside_of_what_an_op_accepts_are_told() {
         related.map(|it| it.message.as_str()).collect::<Vec<_>>()
     };
     assert_eq!(related(0), ["%x: argument, in [-1, 2]", "%1: arith.addf, in [-2, 4]"]);
-    // Without ranges nothing is told.
+    // Without ranges nothing is reported.
     assert_eq!(told(&Document::new(&generic("", body)), "out-of-range"), [""; 0]);
 }
 
@@ -208,14 +208,14 @@ module attributes {{scheme.ckks}} {{
     assert_eq!(said(&document), "%x [-2, 2], %0 [0, 4], %1 [0, 4], %2 [-2, 6], %4 [-2, 6]");
     let message = "11 %2 may be in [-2, 6], but ckks.bootstrap is accurate in [-1, 1] only";
     assert_eq!(told(&document, "out-of-range"), [message]);
-    // Numbers of another scheme wrap around.
+    // The numbers of other schemes wrap around, so their ranges are unknown.
     let other = text("#lwe.coefficient_encoding<scaling_factor = 45>");
     assert_eq!(said(&Document::new(&other)), "");
 }
 
 /// An op of a random program.
 enum Step {
-    /// The name of the op and of its operands.
+    /// The names of the result, the op and the operands.
     Op {
         to: String,
         op: &'static str,
@@ -295,7 +295,7 @@ impl Writer {
     }
 }
 
-/// A run of a program: the numbers of all values, each time that they are computed.
+/// A run of a program: the numbers of all values, each time they are computed.
 struct Run<'a> {
     callee: &'a [Step],
     of: HashMap<String, f32>,
@@ -383,7 +383,7 @@ fn runs_stay_within_ranges() {
             let mut input = |at: usize| {
                 let (lower, upper): (f64, f64) = bounds[at];
                 let part = it.random.below(5) as f64 / 4.0;
-                // Rounding may leave the range.
+                // Rounding may exceed the range, so the number is clamped.
                 let number = (lower + part * (upper - lower)) as f32;
                 number.clamp(
                     (lower as f32).next_up(),

@@ -1,10 +1,10 @@
-//! Ops that HEIR refuses to lower, and their neighbours that it lowers: the reports compared with
-//! `heir-opt`.
+//! Tests on ops that HEIR refuses to lower, and on similar ops that it lowers; compares the
+//! diagnostics with `heir-opt`.
 
 use crate::lowering::{BGV, CKKS, errors, fixed, heir_opt, refusal};
 
-/// A program whose generic has the given lines. `%dd` shows that HEIR has placed its ops. `S` is
-/// the type of secrets, `T` that inside.
+/// Returns a program whose generic has the given lines. `%dd` is a management op, which means that
+/// HEIR has placed its ops. `S` is the type of secrets, `T` the type inside of it.
 fn program(params: &str, inner: &str, functions: &str, lines: &str, yielded: &[&str]) -> String {
     let secrets = vec!["S"; yielded.len()].join(", ");
     let types = vec!["T"; yielded.len()].join(", ");
@@ -45,7 +45,7 @@ fn program(params: &str, inner: &str, functions: &str, lines: &str, yielded: &[&
     out
 }
 
-/// The row of the only error, which has a code.
+/// Returns the line of the only error, which must have this code.
 fn row(text: &str, code: &str) -> usize {
     let found = noisy_analyses::Document::new(text).diagnostics();
     let found: Vec<_> = found.into_iter().filter(|it| it.severity.name() == "error").collect();
@@ -54,7 +54,7 @@ fn row(text: &str, code: &str) -> usize {
     text[..it.range.start].lines().count()
 }
 
-/// Compares a program with HEIR: a `!` at the end of a line marks the error, which has a code.
+/// Compares a program with HEIR. A `!` at the end of a line marks the error, which has this code.
 fn check(code: &str, text: &str) {
     let marked = text.lines().position(|it| it.ends_with('!'));
     let plain = text.replace("!\n", "\n");
@@ -90,13 +90,13 @@ fn slices_are_full_rows() {
       %0 = tensor.insert_slice %e into %b[4] [4] [1] : tensor<4xf32> into T";
     let text = program(CKKS, ROW, "", halves, &["%0"]);
     assert_eq!(errors(&text.replace("!\n", "\n")), ["not-lowered"; 2], "{text}");
-    // MLIR folds a slice that is put back, and one of everything.
+    // MLIR folds a slice that is inserted at its own position, and a slice of the whole tensor.
     let back = halves.replace("into %b[4]", "into %a[0]").replace('!', "");
     check("not-lowered", &program(CKKS, ROW, "", &back, &["%0"]));
     let all = "      %e = tensor.extract_slice %a[0] [8] [1] : T to T
       %0 = arith.addf %e, %b : T";
     check("not-lowered", &program(CKKS, ROW, "", all, &["%0"]));
-    // A plaintext may not stand among ciphertexts.
+    // A ciphertext cannot be inserted into plaintexts.
     let mixed = "      %e = tensor.extract_slice %a[0, 0] [1, 8] [1, 1] : T to tensor<8xf32>
       %0 = tensor.insert_slice %e into %q[0, 0] [1, 8] [1, 1] : tensor<8xf32> into T!";
     check("not-lowered", &program(CKKS, ROWS, "", mixed, &["%0"]));
@@ -116,7 +116,7 @@ fn shapes_and_layouts_are_converted_before() {
     check("not-lowered", &program(CKKS, ROW, "", folded, &["%0"]));
     let reduced = "      %0 = tensor_ext.rotate_and_reduce %a, %p {period = 1 : index, steps = 8 : index} : (T, T) -> T!";
     check("not-lowered", &program(CKKS, ROW, "", reduced, &["%0"]));
-    // Without an op that manages ciphertexts the other passes are still to come.
+    // Without a management op, earlier passes of HEIR still have to run.
     let early = program(CKKS, ROW, "", reduced, &["%0"]).replace("!\n", "\n");
     let early = early.replace("      %dd = mgmt.relinearize %a : tensor<8xf32>\n", "");
     assert_eq!(errors(&early), [""; 0], "{early}");
@@ -164,7 +164,7 @@ fn branches_compute_one_ciphertext() {
     check("not-lowered", &one(&of("%s", "%a", "")));
     check("not-lowered", &one(&of("%a", "%a", "")));
     check("not-lowered", &one(&of("%a", "%b", "!")));
-    // The condition of the branches around is known within.
+    // The condition of the enclosing `if` is known in its branches.
     let nested = "      %0 = scf.if %c -> (T) {
         %1 = scf.if %c -> (T) {
           scf.yield %a : T
@@ -214,7 +214,7 @@ fn results_of_a_generic_are_ciphertexts() {
         let marked = text
             .replace("tensor<8xf32>, tensor<8xf32>\n    }", "tensor<8xf32>, tensor<8xf32>!\n    }");
         check("not-lowered", &marked);
-        // An unused result is removed.
+        // HEIR removes an unused result.
         let unused = text
             .replace("%r#0, %r#1 :", "%r#0 :")
             .replace("index) -> (!secret.secret<tensor<8xf32>>, ", "index) -> (")
@@ -260,7 +260,7 @@ fn a_generic_calls_a_declaration_once() {
     check("not-lowered", &program(CKKS, ROW, with_body, &one, &["%0"]));
     let two = format!("{}{}{sum}", call("%1", "%a", ""), call("%2", "%b", "!"));
     check("not-lowered", &program(CKKS, ROW, function, &two, &["%0"]));
-    // Calls with plaintexts are no part of a generic.
+    // A call with only plaintexts does not count as a call in the generic.
     let plain = format!(
         "{}      %k = mgmt.init %1 : T\n      %0 = arith.addf %a, %k : T",
         call("%1", "%p", "")
@@ -311,7 +311,7 @@ fn plaintexts_are_encoded_last() {
     for op in ["arith.addf %q, %q", "arith.subf %q, %p", "math.exp %q", "tensor.empty()"] {
         check("unencoded-plaintext", &of(op, "!"));
     }
-    // MLIR makes a difference of the sum with a negation.
+    // MLIR turns the sum with a negation into a difference.
     check("unencoded-plaintext", &of("arith.negf %q", ""));
     check("unencoded-plaintext", &of("mgmt.init %q", ""));
     let folded = "      %1 = arith.addi %p, %q : T
@@ -320,7 +320,7 @@ fn plaintexts_are_encoded_last() {
     check("unencoded-plaintext", &program(BGV, INTEGERS, "", folded, &["%0"]));
 }
 
-/// A BGV program for Lattigo, where HEIR keeps scales.
+/// Returns a BGV program for Lattigo, for which HEIR manages scales.
 fn lattigo(lines: &str, yielded: &[&str]) -> String {
     let product = "      %m = arith.muli %a, %b : T
       %n = mgmt.relinearize %m : T
@@ -329,7 +329,7 @@ fn lattigo(lines: &str, yielded: &[&str]) -> String {
     program(&params, INTEGERS, "", &format!("{product}{lines}"), yielded)
 }
 
-/// As [`check`], and the fix mends the program.
+/// Compares a program with HEIR like [`check`], and checks that HEIR accepts the fixed program.
 fn check_fixed(text: &str) {
     check("unequal-scales", text);
     let after = fixed(&text.replace("!\n", "\n"));
@@ -346,7 +346,7 @@ fn scales_of_bgv_are_those_of_the_other_operand() {
         check_fixed(&lattigo(&format!("{drop}      %0 = {op} %d, %e : T!"), &["%0"]));
     }
     check("unequal-scales", &lattigo(&format!("{drop}      %0 = arith.muli %d, %e : T"), &["%0"]));
-    // Both are switched by one modulus, and both are squares.
+    // Both operands are switched by the same modulus, and both are products.
     let square = "      %o = arith.muli %a, %a : T
       %e = mgmt.modreduce %o : T
       %f = mgmt.relinearize %e : T
@@ -374,7 +374,7 @@ fn scales_of_bgv_are_those_of_the_other_operand() {
 fn heir_moves_modulus_switches_behind_drops_of_levels() {
     for op in ["mgmt.level_reduce", "mgmt.modreduce"] {
         check_fixed(&lattigo(&format!("      %0 = {op} %d : T!"), &["%0"]));
-        // It keeps a value with another use.
+        // HEIR does not move a modulus switch with another use.
         check("unequal-scales", &lattigo(&format!("      %0 = {op} %d : T"), &["%0", "%d"]));
     }
 }
@@ -433,7 +433,7 @@ fn loops_keep_levels_once_heir_has_placed_its_ops() {
     let text = |op: &str, mark: &str| program(CKKS, ROW, "", &of(op, mark), &["%0"]);
     check("varying-level", &text("mgmt.modreduce", "!"));
     check("varying-level", &text("arith.negf", ""));
-    // Without parameters HEIR may still unroll it.
+    // Without parameters HEIR may still unroll the loop.
     let early = text("mgmt.modreduce", "").replace("ckks.schemeParam", "x.schemeParam");
     assert_eq!(errors(&early), [""; 0], "{early}");
 }
@@ -484,7 +484,7 @@ fn names_of_debugged_values_differ() {
     };
     assert_eq!(row(&of("a"), "not-lowered"), 4);
     assert_eq!(errors(&of("b")), [""; 0]);
-    // Chunks of a file are programs of their own.
+    // Each chunk of a file is a separate program.
     let apart = format!("{}// -----\n{}", of("b"), of("b").replace("\"b\"", "\"c\""));
     assert_eq!(errors(&apart), [""; 0]);
 }
@@ -522,7 +522,8 @@ fn secrets_of_bgv_are_tensors_of_one_width() {
     );
 }
 
-/// An op somewhere else decides about a refusal: edits of it say what a fresh document says.
+/// A refusal may depend on other ops: after edits of these, the diagnostics equal those of a fresh
+/// document.
 #[test]
 fn edits_elsewhere_decide_as_in_a_fresh_document() {
     let told = |it: &noisy_analyses::Document| {

@@ -1,5 +1,6 @@
-//! Types of ciphertexts after lowering, compared with HEIR's verifiers and its lowerings to
-//! libraries. With `heir-opt` of HEIR 2026.9.1 (`scripts/bootstrap oracles` installs it).
+//! Compares the check of types of ciphertexts after lowering with HEIR's verifiers and its
+//! lowerings to libraries. Needs `heir-opt` of HEIR 2026.9.1 (`scripts/bootstrap oracles` installs
+//! it).
 
 use std::path::PathBuf;
 
@@ -49,14 +50,14 @@ impl Ct {
 
 const CT: Ct = Ct { scale: 1, level: 1, size: 2 };
 
-/// The aliases that the programs here use.
+/// Returns the aliases that the programs of these tests use.
 fn aliases() -> String {
     let types = [
         ("!c", CT.text()),
         ("!low", Ct { level: 0, ..CT }.text()),
         ("!scaled", Ct { scale: 3, ..CT }.text()),
         ("!wide", Ct { size: 3, ..CT }.text()),
-        // The scale 1 / 113 modulo 17.
+        // The inverse of 113 modulo 17.
         ("!switched", Ct { scale: 14, level: 0, ..CT }.text()),
         ("!p", format!("!lwe.lwe_plaintext<plaintext_space = {}>", space(1))),
         ("!q", format!("!lwe.lwe_plaintext<plaintext_space = {}>", space(3))),
@@ -72,7 +73,7 @@ fn aliases() -> String {
     lines.join("\n")
 }
 
-/// A function with a line for each op, in a module of BGV.
+/// Returns a function with these ops, one per line, in a module of BGV.
 fn program(library: &str, ops: &str) -> String {
     let ops: Vec<String> = ops.lines().map(|it| format!("    {}\n", it.trim())).collect();
     let ops = ops.concat();
@@ -87,14 +88,14 @@ fn program(library: &str, ops: &str) -> String {
     )
 }
 
-/// The error of `heir-opt`, if it does not lower a program to its library.
+/// Returns the error of `heir-opt`, if it does not lower a program to its library.
 fn refusal(heir_opt: &PathBuf, text: &str) -> Option<String> {
     let library = if text.contains("backend.lattigo") { "lattigo" } else { "openfhe" };
     refusal_by(heir_opt, &["--bgv-to-lwe", "--ckks-to-lwe", &format!("--lwe-to-{library}")], text)
 }
 
-/// Ops that violate a requirement, each between HEIR's message in the table of requirements and
-/// that of `heir-opt` if it is another one.
+/// Ops that violate a requirement: HEIR's message in the table of requirements, the ops, and the
+/// message of `heir-opt` if it is different.
 const REFUSED: &[(&str, &str, &str)] = &[
     ("expects different type than prior uses", "%0 = bgv.add %x, %s : (!c, !c) -> !c", ""),
     ("expects different type than prior uses", "%0 = bgv.negate %s : !c", ""),
@@ -264,7 +265,7 @@ fn each_violated_requirement_on_types_is_an_error_at_its_op() {
     }
 }
 
-/// Programs with a wrong type, basis or op, each with a text that the fix writes.
+/// Programs with a wrong type, basis or op, each with a text that the fix inserts.
 const MENDED: &[(&str, &str)] = &[
     ("%0 = bgv.mul %x, %y : (!c, !c) -> !c\n%1 = bgv.negate %0 : !wide", "size = 3"),
     ("%0 = bgv.add %x, %s : (!c, !c) -> !c\n%1 = bgv.mul %x, %s : (!c, !scaled) -> !product", ""),
@@ -301,7 +302,7 @@ fn after_the_fix_of_types_the_program_lowers() {
         assert!(!errors(&text).is_empty(), "{ops}");
         let after = fixed(&text);
         if written.is_empty() {
-            // The scales of the operands differ, and no op changes one of them.
+            // The scales of the operands differ, and no op can change one of them.
             assert!(!errors(&after).is_empty(), "{after}");
             continue;
         }
@@ -377,7 +378,7 @@ fn an_op_with_an_undefined_operand_is_not_judged() {
     }
 }
 
-/// After edits of types the same is told as from scratch.
+/// After edits of types, the diagnostics equal those from scratch.
 #[test]
 fn edits_of_types_are_followed() {
     let names = ["!c", "!low", "!scaled", "!wide", "!p", "!switched"];

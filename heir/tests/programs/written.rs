@@ -1,4 +1,4 @@
-//! HEIR's output where no level follows, and its analyses of branches and modules.
+//! Tests on HEIR's annotations of values without a level, and on branches and nested modules.
 
 use super::{generic, levels, said};
 
@@ -57,7 +57,7 @@ fn branches_are_decided_by_constants_alone() {
       }
       secret.yield %1 : i16";
     let text = generic("scheme.bgv", body);
-    // The branch never runs, but HEIR does not see that.
+    // The branch never runs, but HEIR does not find that out.
     assert!(levels(&text).ends_with("%2=0 %3=0 %4=0"), "{}", levels(&text));
     let constant = text.replace("%d = arith.cmpi slt, %i, %c9 : index", "%d = arith.constant true");
     assert!(levels(&constant).ends_with("%2=0 %3=0 %4=-"), "{}", levels(&constant));
@@ -145,7 +145,7 @@ fn a_loop_that_runs_once_carries_nothing_round() {
         );
         generic("scheme.ckks", &body)
     };
-    // As HEIR 2026.9.1 has them: it looks at constants, in the text of an `affine.for`.
+    // As in HEIR 2026.9.1, which uses constants only, for an `affine.for` those in its text.
     for (header, end, is_repeated) in [
         ("affine.for %i = 0 to 1", "affine.yield", false),
         ("affine.for %i = 0 to 4 step 4", "affine.yield", false),
@@ -179,7 +179,7 @@ fn what_is_wanted_where_no_level_is_known_is_not_taken_for_fresh() {
         let said = written(&generic("scheme.bgv", body));
         said.split(' ').skip(2).collect::<Vec<_>>().join(" ")
     };
-    // HEIR ends with an error: what is encoded for a product follows from that product.
+    // HEIR reports an error: the encoded plaintext of a product depends on the product itself.
     let feedback = "%1 = arith.muli %a, %p : i16
       %2 = mgmt.modreduce %1 : i16
       %3 = arith.muli %2, %p : i16
@@ -189,8 +189,8 @@ fn what_is_wanted_where_no_level_is_known_is_not_taken_for_fresh() {
         .replace("init %q", "init %q {mgmt.mgmt = #mgmt.mgmt<level = 1>}")
         .replace("%a, %p", "%a, %p {mgmt.mgmt = #mgmt.mgmt<level = 7>}");
     assert_eq!(super::annotations::told(&text), "");
-    // Where a sum is not known, nor is at which level it wants what it takes, also by another
-    // `mgmt.init` of that.
+    // If a sum is unknown, the level that it needs for its operand is unknown too, also if the
+    // operand has another `mgmt.init`.
     let unknown = "%1 = mgmt.modreduce %a : i16
       %2 = other.op %1 : i16
       %3 = arith.addi %2, %p : i16
@@ -228,7 +228,7 @@ fn what_a_loop_starts_with_does_not_go_past_it_if_it_runs() {
         );
         written(&generic("scheme.ckks", &body))
     };
-    // Into `%c`, at one used level, but not into `%1`, at none; without rounds into `%2`, which is
-    // that of `%q` then.
+    // The loop runs, so the plaintext becomes `%c`, at one used level, but not `%1`, at none. If
+    // the loop did not run, it would become `%2`, which would then be `%q`.
     assert!(of("3").ends_with("%4=1"), "{}", of("3"));
 }

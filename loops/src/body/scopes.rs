@@ -1,8 +1,9 @@
-//! Loops and guards as scopes: the constraints under which their inside runs.
+//! Loops and guards as scopes, with the constraints under which their bodies run.
 //!
-//! *Law.* Bounds, steps and conditions that are not affine are left out, and the scope is marked. A
-//! step above one counts from the greatest lower bound, with a conjunction for each candidate. An
-//! else branch has a conjunction for each constraint that may be the first to fail.
+//! *Law.* Bounds, steps and conditions that are not affine are omitted, and the scope is not exact.
+//! With a step above 1, iterations count from the greatest lower bound, so there is one conjunction
+//! for each lower bound that may be the greatest. An else branch has one conjunction for each
+//! constraint that may be the first to fail.
 
 use noisy_syntax::affine::{Affine, Body as Exprs};
 use noisy_syntax::{AttrData, Ir, Op, Type, Value};
@@ -11,7 +12,7 @@ use super::{Body, Constraint, Loop, ScopeKind};
 use crate::form::{Form, NotAffine, Term};
 
 impl Body {
-    /// Enters a loop with these bounds and returns its scope.
+    /// Adds a loop and its scope, and returns the scope.
     fn enter(
         &mut self,
         ir: &Ir,
@@ -138,8 +139,8 @@ impl Body {
     }
 }
 
-/// Maximum number of constraints of a set: its complement has one conjunction per constraint, each
-/// with up to as many constraints.
+/// Maximum number of constraints of a set. The complement of n constraints has n or more
+/// conjunctions of up to n constraints each.
 const MOST_CONSTRAINTS: usize = 64;
 
 fn some(it: Vec<Form>) -> Result<Vec<Form>, NotAffine> {
@@ -160,16 +161,16 @@ fn ints(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     list.iter().map(|&it| ir.interner.int_value(it)).collect()
 }
 
-/// Returns the number of results of a map for each loop of `affine.parallel`: `dense<[1, 2]>`, or
-/// `dense<1>` for all.
+/// Returns, for each loop of an `affine.parallel`, the number of map results that are its bounds.
+/// The attribute is `dense<[1, 2]>`, or `dense<1>` for equal numbers.
 fn groups(ir: &Ir, op: Op, name: &str, n: usize) -> Option<Vec<usize>> {
     let all = ir.interner.element_ints(ir.attr(op, name)?, n)?;
     all.into_iter().map(|it| usize::try_from(it).ok()).collect()
 }
 
-/// Returns the constraints under which the body of a loop runs. With one lower bound or step one
-/// this is one conjunction; else one for each lower bound that may be the greatest, because steps
-/// count from it.
+/// Returns the constraints under which the body of a loop runs. With a single lower bound or with
+/// step 1, the result is one conjunction. Otherwise it has one for each lower bound that may be the
+/// greatest, because steps count from that bound.
 fn running(
     at: u32,
     lower: Option<&[Form]>,
@@ -191,7 +192,7 @@ fn running(
         }
         return Ok(vec![bounds]);
     };
-    // Among constants only the greatest counts.
+    // Of constant bounds, only the greatest can be the start.
     let greatest = lower.iter().filter_map(Form::as_constant).max();
     let mut candidates: Vec<&Form> = Vec::new();
     for it in lower {
@@ -220,7 +221,8 @@ fn running(
     Ok(out)
 }
 
-/// Returns the complement: the first constraint that fails is the first, or the second, and so on.
+/// Returns the complement of a conjunction: one conjunction for each constraint that may be the
+/// first to fail (two for an equality).
 fn otherwise(constraints: &[Constraint]) -> Result<Vec<Vec<Constraint>>, NotAffine> {
     let mut out = Vec::new();
     for (at, it) in constraints.iter().enumerate() {

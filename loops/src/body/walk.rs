@@ -1,7 +1,7 @@
-//! The walk over a function that records definitions, reads and writes of each op.
+//! The walk over a function, which records the index values, loads, stores and effects of each op.
 //!
-//! *Law.* Each value of type `index` gets a form: the form of its op, or a new symbol, or a local
-//! of the enclosing loops. An unknown op is recorded as an effect. *Cost.* One visit per op.
+//! *Law.* Each value of type `index` gets a form: an affine form, a new symbol, or a local of the
+//! enclosing loops. An unknown op is recorded as an effect. *Cost.* One visit per op.
 
 use noisy_syntax::affine::{Affine, Body as Exprs};
 use noisy_syntax::{
@@ -18,7 +18,7 @@ impl Body {
         if self.forms.contains_key(&value) || ir.value(value).ty != Type::INDEX {
             return;
         }
-        // A region argument of the nest is not outside.
+        // A region argument inside the nest is not an outer value.
         if !ir.region_encloses(ir.def_region(value), outside) {
             return;
         }
@@ -58,7 +58,7 @@ impl Body {
         self.scopes.len() as u32 - 1
     }
 
-    /// A loop about which nothing is known.
+    /// Adds a loop with unknown bounds and step, and returns its scope.
     pub(super) fn unknown_loop(&mut self, op: Op, parent: Option<u32>) -> u32 {
         let at = self.loops.len() as u32;
         let depth = self.n_loops(parent) + 1;
@@ -69,7 +69,7 @@ impl Body {
 
     pub(super) fn region(&mut self, ir: &Ir, region: Region, scope: Option<u32>) {
         let blocks = ir.blocks(region);
-        // Blocks run in any order, any number of times.
+        // Several blocks may run in any order, any number of times.
         let scope = match (blocks.len(), ir.region(region).parent) {
             (2.., Some(op)) => Some(self.unknown_loop(op, scope)),
             _ => scope,
@@ -82,7 +82,7 @@ impl Body {
         }
     }
 
-    /// Region arguments that are not induction variables.
+    /// Adds forms for block arguments that are not induction variables.
     pub(super) fn arguments(&mut self, ir: &Ir, block: Block, scope: Option<u32>) {
         let depth = self.n_loops(scope);
         for &value in &ir.block(block).args {
@@ -92,7 +92,7 @@ impl Body {
         }
     }
 
-    /// Makes a value a new symbol or local.
+    /// Makes a value a symbol (at depth 0) or a local.
     pub(super) fn name(&mut self, ir: &Ir, value: Value, depth: u32) {
         if depth > 0 {
             self.depths.insert(value, depth);
@@ -118,7 +118,7 @@ impl Body {
         range.map(|at| self.operand(ir, op, at)).collect()
     }
 
-    /// Returns the results of a map applied to operands from `at` on.
+    /// Returns the forms of the results of a map, applied to the operands from index `at` on.
     pub(super) fn applied(
         &mut self,
         ir: &Ir,
@@ -152,7 +152,6 @@ impl Body {
             OpKind::AffinePrefetch | OpKind::MemrefPrefetch => {}
             _ => self.other(ir, op, kind, scope),
         }
-        // Records the values that the op defines.
         if !matches!(kind, OpKind::AffineApply | OpKind::ArithConstant) || !self.says(ir, op, kind)
         {
             let depth = self.result_depth(ir, op, kind, scope);
@@ -162,7 +161,8 @@ impl Body {
         }
     }
 
-    /// Returns true if a form was found for the results of an op.
+    /// Sets the form of the result of an `affine.apply` or a constant. Returns false if it is not
+    /// affine.
     fn says(&mut self, ir: &Ir, op: Op, kind: OpKind) -> bool {
         let Some(&result) = ir.op(op).results.first() else { return false };
         if ir.value(result).ty != Type::INDEX {
@@ -253,7 +253,7 @@ impl Body {
         };
         let element = match element {
             Ok(_) if !has_rank => Err(Why::NotAffine),
-            // Different indices may mean the same element.
+            // With a layout map, different indices may address the same element.
             Ok(_) if has_layout => Err(Why::Alias),
             it => it,
         };
@@ -268,7 +268,7 @@ impl Body {
     }
 }
 
-/// Returns the effect of an op on memory, without its regions, if it is known.
+/// Returns the memory effects of an op, without those of its regions. `None` if they are unknown.
 fn accesses(kind: OpKind) -> Option<&'static [(dialect::Access, dialect::Buffer)]> {
     match kind {
         OpKind::Unknown => None,

@@ -1,48 +1,49 @@
-//! The header of an `affine.for` as text: variable, bounds and step.
+//! The header of an `affine.for` in the text: variable, bounds and step.
 
 use std::ops::Range;
 
 use noisy_syntax::lex::lex;
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Source, TokenKind};
 
-/// The parts of a header, with their positions in the file.
+/// The parts of a header, with their byte ranges in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     pub(super) op: Op,
-    /// The variable with its `%`.
+    /// The name of the variable, with its `%`.
     pub(super) iv: String,
     pub(super) iv_range: Range<usize>,
-    /// The part from the variable to the last token of the step, or of the upper bound.
+    /// The range from the variable to the end of the step, or of the upper bound if no step is
+    /// written.
     pub(super) range: Range<usize>,
     pub(super) low: Range<usize>,
-    /// The part from the upper bound to the last token of the step.
+    /// The range from the upper bound to the end of the step.
     pub(super) high: Range<usize>,
     /// The bounds, if they are constants.
     pub(super) numbers: (Option<i64>, Option<i64>),
     pub(super) step: i64,
-    /// The inside of the body. A written terminator stands behind it.
+    /// The range of the body, without its terminator.
     pub(super) body: Range<usize>,
-    /// The carried values, if there are any.
+    /// The values of `iter_args`, if there are any.
     pub(super) carried: Option<Carried>,
 }
 
-/// The values that a loop carries from one iteration to the next, as they are written.
+/// The values that a loop carries from one iteration to the next (`iter_args`), as text.
 #[derive(Clone, Debug)]
 pub(super) struct Carried {
-    /// The name of the results, with its `%`. Several results are numbered: `%r#0`.
+    /// The name of the results, with its `%`. Several results share it: `%r#0`, `%r#1`.
     pub(super) result: String,
-    /// The position of the result list, with the number of results: `%r:2`.
+    /// The range of the result list, with the number of results: `%r:2`.
     pub(super) result_range: Range<usize>,
-    /// The names in the body.
+    /// The names of the region arguments.
     pub(super) args: Vec<String>,
-    /// The positions of the initial values.
+    /// The ranges of the initial values.
     pub(super) starts: Vec<Range<usize>>,
-    /// The positions of the operands of the terminator.
+    /// The ranges of the operands of the terminator.
     pub(super) yielded: Vec<Range<usize>>,
 }
 
 impl Carried {
-    /// Returns the results under another name.
+    /// Returns the uses of the results if they had the given name.
     pub(super) fn uses(&self, name: &str) -> Vec<String> {
         match self.args.len() {
             1 => vec![name.to_owned()],
@@ -50,7 +51,7 @@ impl Carried {
         }
     }
 
-    /// Returns the definition of results with another name.
+    /// Returns the definition of the results if they had the given name.
     pub(super) fn definition(&self, name: &str) -> String {
         match self.args.len() {
             1 => name.to_owned(),
@@ -132,7 +133,7 @@ impl Header {
             let operands = ir.op(it).operands.iter();
             let yielded: Vec<_> = operands.map(|use_| ir.absolute(it, use_.span)).collect();
             let fits = args.len() == data.results.len() && yielded.len() == args.len();
-            // One name for all results.
+            // All results must share one name.
             let n_names = tokens[..name].iter().filter(|it| it.kind == TokenKind::Percent).count();
             (fits && n_names == 1).then_some(())?;
             let result_range = span(0).start..span(name - 2).end;
@@ -162,7 +163,7 @@ impl Header {
         Some(size / self.step + i64::from(size % self.step != 0))
     }
 
-    /// Returns the ops directly in the body.
+    /// Returns the ops of the body, without nested ops and without the terminator.
     pub(super) fn ops(&self, ir: &Ir) -> Vec<Op> {
         let region = ir.op(self.op).regions[0].1;
         let is_meant = |it: &Op| ir.op(*it).kind.is_op() && ir.op(*it).kind != OpKind::AffineYield;

@@ -4,7 +4,7 @@ use noisy_syntax::lex::lex;
 use noisy_syntax::{Form, Ir, Op, Source, TokenKind, Value};
 use rustc_hash::FxHashSet;
 
-/// Returns each mention of a value in a text.
+/// Returns the ranges of the value names in a text for which `is_meant` is true.
 pub(super) fn defined_in(
     text: &str,
     is_meant: impl Fn(&str) -> bool,
@@ -40,21 +40,21 @@ pub(super) fn definitions(source: &Source, op: Op) -> Vec<String> {
     out
 }
 
-/// Returns true if the text defines a value at this mention. The header of an unknown op may define
-/// each name in it as a region argument; a name that is defined before the op is only a use in the
-/// header.
+/// Returns true if the text defines the value at its definition site. In the header of an opaque
+/// op, each name may be a region argument; but a name that is already defined before the op is only
+/// a use.
 pub fn is_defined(ir: &Ir, value: Value) -> bool {
     let Some(site) = ir.definition_site(value) else { return true };
     let (data, span) = (ir.op(site), ir.value(value).span);
     if data.form != Form::Opaque {
         return true;
     }
-    // The operands of such an op are in text order.
+    // The operands of an opaque op are in text order.
     let found = data.operands.binary_search_by_key(&span.start, |it| it.span.start);
     found.map_or(true, |at| data.operands[at].value.is_none())
 }
 
-/// Returns a text with some of its names changed.
+/// Returns a text in which each of `names` is replaced by `new` of it.
 pub fn renamed(text: &str, names: &[String], new: &dyn Fn(&str) -> String) -> String {
     let names: FxHashSet<&str> = names.iter().map(String::as_str).collect();
     let mut out = String::new();
@@ -67,8 +67,8 @@ pub fn renamed(text: &str, names: &[String], new: &dyn Fn(&str) -> String) -> St
     out + &text[at..]
 }
 
-/// Returns the stem of a new name: the name itself, or with a letter before a number, because a
-/// name that begins with a digit has only digits.
+/// Returns the stem of a new name. A number gets a letter in front, because a name that begins with
+/// a digit may only contain digits.
 pub fn stem(name: &str) -> String {
     match name.strip_prefix('%') {
         Some(bare) if bare.starts_with(|it: char| it.is_ascii_digit()) => format!("%v{bare}"),
@@ -76,8 +76,8 @@ pub fn stem(name: &str) -> String {
     }
 }
 
-/// Returns a name like this one, with a suffix, that does not occur in the text. For a number its
-/// stem does not occur either, so that no other name gives the same new one.
+/// Returns the name with a suffix, extended until it does not occur in the text. For a number, the
+/// stem does not occur either, so that no other name results in the same new name.
 pub fn fresh(text: &str, name: &str, suffix: &str) -> String {
     let is_free = |name: &str| !text.contains(name);
     let mut stem = stem(name);

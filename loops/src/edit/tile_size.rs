@@ -1,9 +1,9 @@
-//! Tile sizes by a model of the cache.
+//! A cache model that chooses tile sizes.
 //!
-//! A tile of T iterations each way touches, per memref and dimension of its subscripts, the values
-//! that these take in the tile. The largest power of two is chosen for which everything that a tile
-//! touches fits into the cache. Loops that are not tiled count with their iterations, or as
-//! `UNKNOWN`.
+//! A tile has T iterations in each loop of the band. In each dimension of a memref, it accesses as
+//! many elements as the subscript takes values in the tile. The model chooses the largest power of
+//! two for which all elements that a tile accesses fit into the cache. Inner loops that are not
+//! tiled count with their trip count, or as [`UNKNOWN`].
 
 use rustc_hash::FxHashMap;
 
@@ -12,23 +12,23 @@ use noisy_syntax::{Ir, TypeData};
 use crate::body::Body;
 use crate::form::{Form, Term};
 
-/// Candidate sizes.
+/// The exponents of the candidate sizes, which are powers of two.
 const SIZES: std::ops::RangeInclusive<u32> = 2..=8;
-/// Bytes of an element whose type has no known size.
+/// The size of an element of a type with unknown size, in bytes.
 const ELEMENT: i128 = 8;
-/// Iterations of a loop whose bounds are not constants.
+/// The assumed trip count of a loop with bounds that are not constant.
 const UNKNOWN: i128 = 256;
 
-/// Returns the tile size of these loops for a cache of this many bytes.
+/// Returns the tile size of the loops of a band for a cache of `cache` bytes.
 pub(super) fn tile_size(ir: &Ir, body: &Body, band: &[u32], cache: i128) -> i64 {
     let fits = |it: &i64| touched(ir, body, band, i128::from(*it)).is_some_and(|it| it <= cache);
     let sizes: Vec<i64> = SIZES.map(|it| 1 << it).collect();
     sizes.iter().rev().copied().find(fits).unwrap_or(sizes[0])
 }
 
-/// Returns the bytes that a tile touches.
+/// Returns the size of all elements that a tile accesses, in bytes. `None` on overflow.
 fn touched(ir: &Ir, body: &Body, band: &[u32], size: i128) -> Option<i128> {
-    // Accesses that differ by a constant share most elements.
+    // Accesses that differ only by a constant share most elements, so only the largest counts.
     let mut seen: FxHashMap<_, i128> = FxHashMap::default();
     for it in &body.accesses {
         let path = body.loops_around(it.scope);
@@ -74,7 +74,7 @@ fn iterations(body: &Body, loop_: u32) -> i128 {
     }
 }
 
-/// Returns the bytes of an element of a memref.
+/// Returns the size of an element of a memref, in bytes.
 fn bytes(ir: &Ir, memref: noisy_syntax::Value) -> i128 {
     let TypeData::MemRef { element, .. } = ir.interner.type_data(ir.value(memref).ty) else {
         return ELEMENT;

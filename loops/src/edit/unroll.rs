@@ -1,5 +1,4 @@
-//! Loops that run several iterations at once: unrolling, unroll and jam, and the remaining
-//! iterations.
+//! Unrolling, unroll and jam, and peeling, with a second loop for the remaining iterations.
 
 use noisy_syntax::TextEdit;
 
@@ -7,16 +6,16 @@ use super::header::Header;
 use super::names::{self, fresh, renamed};
 use super::{EditResult, Edits, MOST_COPIED, UNROLL, carry_nothing, insert};
 
-/// The end of the loop over whole groups, and the bounds of a loop over the remaining iterations.
+/// The bounds of the loop over groups of iterations, and of the loop over the remaining iterations.
 struct Split {
-    /// The upper bound of the groups, if it changes.
+    /// The upper bound of the loop over groups, if it changes.
     high: Option<String>,
     /// The lower bound of the remaining iterations, if there are any.
     rest: Option<String>,
 }
 
 impl Edits<'_> {
-    /// Divides the iterations of a loop into groups and a rest.
+    /// Divides the iterations of a loop into groups of `size` and a rest.
     fn split(&self, it: &Header, size: i64) -> Result<Split, String> {
         let by = it.step.checked_mul(size).ok_or("the step is too large")?;
         let low = it.numbers.0.ok_or("the lower bound is not a number")?;
@@ -27,7 +26,7 @@ impl Edits<'_> {
             if trips % size == 0 {
                 return Ok(Split { high: None, rest: None });
             }
-            // This is at most the last value of the variable.
+            // This cannot overflow: it is at most the last value of the variable.
             let end = (low + (trips / size) * by).to_string();
             return Ok(Split { high: Some(end.clone()), rest: Some(end) });
         }
@@ -37,13 +36,13 @@ impl Edits<'_> {
         }
         let back = low.checked_neg().ok_or("the lower bound is too large")?;
         let end = format!("((d0 + {back}) floordiv {by}) * {by} + {low}");
-        // For a loop without iterations the groups would end below its start.
+        // For a loop without iterations, the upper bound of the groups is below the lower bound.
         let rest = format!("max affine_map<(d0) -> ({end}, {low})>({high})");
         Ok(Split { high: Some(format!("affine_map<(d0) -> ({end})>({high})")), rest: Some(rest) })
     }
 
-    /// Returns the edits that make a loop run several iterations at once, followed by a loop for
-    /// the rest.
+    /// Returns the edits of the header that change the step to [`UNROLL`] iterations, and that add
+    /// a loop for the remaining iterations.
     fn grouped(&self, it: &Header, split: &Split) -> EditResult {
         let step = it.step.checked_mul(UNROLL).ok_or("the step is too large")?;
         let old = self.end_of_high(it);
@@ -68,9 +67,10 @@ impl Edits<'_> {
         Ok(out)
     }
 
-    /// Returns the text of a loop from `from` in its header on, for a second loop that continues
-    /// with its carried values. Before it come the results of the first loop, which take the name
-    /// of the original results; the second loop gets another name.
+    /// Returns the text of a second loop that continues with the carried values of the first: the
+    /// definition of its results, and the text of the loop from `from` on. The second loop takes
+    /// over the name of the original results; an edit gives the results of the first loop a new
+    /// name.
     fn going_on(
         &self,
         it: &Header,
@@ -100,14 +100,14 @@ impl Edits<'_> {
         fresh(&self.text(&self.ir.range(function)), name, suffix)
     }
 
-    /// Returns the text of the iterations after the first one of a group, in a body whose own text
-    /// is `inside`, and the values that the last one passes on.
+    /// Returns the text of all iterations of a group but the first, as renamed copies of `inside`,
+    /// and the values that the last iteration yields. `body_of` is the loop with the body `inside`.
     fn copies(&self, it: &Header, inside: &str, body_of: &Header) -> (String, Vec<String>) {
         let function = self.ir.function_of(it.op).unwrap_or(it.op);
         let all = self.text(&self.ir.range(function));
         let mut names = names::definitions(self.source, body_of.op);
         if body_of.op != it.op {
-            // The variables of the loops in between stay.
+            // The variables of the loops in between keep their names.
             let mut around = vec![body_of.iv.clone()];
             around.extend(self.chain(it).iter().map(|it| it.iv.clone()));
             names.retain(|name| !around.contains(name));
@@ -138,7 +138,7 @@ impl Edits<'_> {
         (out, passed)
     }
 
-    /// Returns the perfectly nested loops, from a loop to the innermost one.
+    /// Returns the perfectly nested loops from `it` to the innermost loop.
     fn chain(&self, it: &Header) -> Vec<Header> {
         let mut out = vec![it.clone()];
         while let Some(inner) = out.last().and_then(|it| self.inner(it)) {
@@ -168,7 +168,8 @@ impl Edits<'_> {
         Ok(out)
     }
 
-    /// Unrolls a loop into the loops inside it. `None` if there are none.
+    /// Unrolls a loop and jams the copies into the innermost loop. `None` if there is no inner
+    /// loop.
     pub(super) fn unroll_and_jam(&self, it: &Header) -> Option<EditResult> {
         let chain = self.chain(it);
         let innermost = chain.last().filter(|last| last.op != it.op)?;
@@ -223,7 +224,7 @@ impl Edits<'_> {
     }
 }
 
-/// Returns true if a text of this size may be copied.
+/// Returns an error if a text is too large to be copied.
 fn may_copy(n_bytes: usize) -> Result<(), String> {
     if n_bytes > MOST_COPIED {
         return Err(format!("the body has {n_bytes} bytes, and at most {MOST_COPIED} are copied"));

@@ -8,18 +8,18 @@ pub enum Change {
     Interchange,
     /// Skew: the outer variable is added to the inner one.
     Skew,
-    /// Skewed, then interchanged: one diagonal after the other.
+    /// Skew and interchange: one diagonal after the other.
     Wavefront,
-    /// The outer loop, or the only one, runs backwards.
+    /// The outer loop, or the only loop, runs backwards.
     ReverseOuter,
     /// The inner loop runs backwards.
     ReverseInner,
-    /// Tiles of this many iterations each way.
+    /// Tiles with this many iterations in each loop.
     Tile(i64),
 }
 
 impl Change {
-    /// Returns its name.
+    /// Returns the name in the JSON output.
     pub fn name(self) -> &'static str {
         match self {
             Change::Interchange => "interchange",
@@ -31,7 +31,7 @@ impl Change {
         }
     }
 
-    /// Returns a description of its effect on loops with these variables.
+    /// Returns a description for loops with the given variables.
     pub fn title(self, ivs: &[String]) -> String {
         let iv = |at: usize| ivs.get(at).map_or("", String::as_str);
         let (outer, inner) = (iv(0), iv(1));
@@ -45,7 +45,8 @@ impl Change {
         }
     }
 
-    /// Returns the new variables as sums of the old ones, outermost first. Tiles have none.
+    /// Returns the coefficients of each new variable over the old ones, outermost first. `None` for
+    /// tiles.
     pub(super) fn rows(self, n_loops: usize) -> Option<Vec<Vec<i64>>> {
         let rows: [[i64; 2]; 2] = match self {
             Change::Interchange => [[0, 1], [1, 0]],
@@ -79,19 +80,19 @@ impl Change {
     /// Returns the new position of an iteration: its new variables, outermost first.
     pub fn place(self, at: &[i64]) -> Vec<i64> {
         let Some(rows) = self.rows(at.len()) else { return at.to_vec() };
-        // This cannot overflow: see `Space::new`.
+        // This cannot overflow: `draw.rs` limits the values.
         rows.iter().map(|row| row.iter().zip(at).map(|(by, it)| by * it).sum()).collect()
     }
 
-    /// Returns the tile of an iteration, counted from the first point, with sizes in values of the
-    /// variables.
+    /// Returns the index of the tile of an iteration in each loop. `first` has the least values of
+    /// the variables. `None` for other changes.
     pub fn tile(self, at: &[i64], first: &[i64], steps: &[i64]) -> Option<Vec<i64>> {
         let Change::Tile(size) = self else { return None };
         let one = |(it, (low, step)): (&i64, (&i64, &i64))| (it - low).div_euclid(size * step);
         Some(at.iter().zip(first.iter().zip(steps)).map(one).collect())
     }
 
-    /// Returns the time of an iteration, compared from the first number on.
+    /// Returns the time of an iteration in the new order. Times are compared lexicographically.
     pub(super) fn time(self, point: &Point, first: &[i64], steps: &[i64]) -> Vec<i64> {
         debug_assert_eq!(point.part, PointPart::Whole, "only perfect nests are reordered");
         let mut out = self.tile(&point.at, first, steps).unwrap_or_default();

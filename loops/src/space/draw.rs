@@ -1,4 +1,4 @@
-//! The points and arrows of a nest, and the effect of other orders on them.
+//! The points and arrows of a nest, and their order after a transformation.
 
 use std::cmp::Ordering;
 
@@ -16,12 +16,12 @@ use crate::refusal;
 
 /// Maximum number of iterations and accesses that are visited.
 pub(super) const MOST_LOOKED_AT: usize = 400_000;
-/// Maximum number of notes on accesses that are not drawn.
+/// Maximum number of notes.
 const MOST_NOTES: usize = 5;
-/// Bound of the variables of drawn points, so that sums of them do not overflow.
+/// Bound of the variables of drawn points, so that sums of variables do not overflow.
 const MOST_VALUE: i64 = 1 << 40;
 
-/// An access of an element: its point, its access, and its iteration of all enclosing loops.
+/// An instance of an access: its point, its access, and the variables of all enclosing loops.
 struct Instance {
     point: usize,
     access: usize,
@@ -35,7 +35,7 @@ pub(super) fn names(ir: &Ir, body: &Body, loops: &[u32]) -> Vec<String> {
     loops.iter().map(name).collect()
 }
 
-/// Compares the times of two instances.
+/// Compares two instances by their order of execution.
 fn compare(paths: &[Vec<u32>], a: &Instance, b: &Instance) -> Ordering {
     let common = paths[a.access].iter().zip(&paths[b.access]).take_while(|(a, b)| a == b).count();
     a.ivs[..common]
@@ -44,7 +44,7 @@ fn compare(paths: &[Vec<u32>], a: &Instance, b: &Instance) -> Ordering {
         .then_with(|| a.ivs.cmp(&b.ivs))
 }
 
-/// One attempt at a drawing.
+/// The input of an attempt to draw.
 pub(super) struct Attempt<'a> {
     pub(super) source: &'a Source,
     pub(super) ir: &'a Ir,
@@ -55,8 +55,8 @@ pub(super) struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// Draws some number of iterations of each drawn loop, and visits some number of iterations of
-    /// the inner loops.
+    /// Draws up to `n_points` iterations of each drawn loop, and visits up to `n_inner` iterations
+    /// of each inner loop.
     pub(super) fn draw(&self, n_points: i64, n_inner: i64) -> Result<Space, Stop> {
         let body = &self.nest.body;
         let outermost = self.drawn[0];
@@ -65,7 +65,7 @@ impl Attempt<'_> {
         for &it in self.drawn {
             extents[it as usize] = Extent::First(n_points);
         }
-        // The enclosing loops stay in the first iteration in which the drawn ones run.
+        // Fix each enclosing loop to the first iteration in which the drawn loops run.
         let scope_of = |loop_: u32| {
             body.scopes.iter().position(|it| it.kind == ScopeKind::Loop(loop_)).map(|it| it as u32)
         };
@@ -116,7 +116,7 @@ impl Attempt<'_> {
             let at = self.drawn.iter().map(|&at| it.iv(at)).collect::<Result<_, _>>()?;
             point(PointPart::Whole, at, false).map(|_| ())
         })?;
-        // The accesses, by the elements that they touch.
+        // The instances, grouped by element.
         let (classes, mut notes) = self.classes();
         let mut elements: FxHashMap<(usize, Vec<i64>, Vec<i128>), Vec<Instance>> =
             FxHashMap::default();
@@ -150,7 +150,7 @@ impl Attempt<'_> {
             }
         }
         let mut arrows = Vec::new();
-        // The order does not matter: arrows are sorted later.
+        // The order of the hash map does not matter: arrows are sorted later.
         let elements: Vec<Vec<Instance>> = elements.into_values().collect();
         for mut all in elements {
             all.sort_by(|a, b| compare(&paths, a, b));
@@ -186,8 +186,7 @@ impl Attempt<'_> {
         Ok(out)
     }
 
-    /// Returns the part of the outer loop's body that contains an op: before the inner loop or
-    /// after it.
+    /// Returns the part of the outer loop's body that contains an op outside the inner loop.
     fn part(&self, op: Op) -> PointPart {
         let start = |op: Op| self.ir.range(op).start;
         let inner = self.drawn.last().map(|&it| self.nest.body.loops[it as usize].op);
@@ -198,8 +197,9 @@ impl Attempt<'_> {
         }
     }
 
-    /// Gives memrefs that share elements the same number if that is known, and adds a note
-    /// otherwise.
+    /// Returns a class for each access; accesses of the same memref have the same class. Adds a
+    /// note for accesses that may share elements in an unknown way. `None` for accesses that are
+    /// not drawn.
     fn classes(&self) -> (Vec<Option<usize>>, Vec<String>) {
         let all = &self.nest.body.accesses;
         let line = |it: usize| line(self.source, all[it].op);
@@ -235,7 +235,7 @@ impl Attempt<'_> {
         (out, notes)
     }
 
-    /// Adds the arrows between the accesses of one element, in their order.
+    /// Adds the arrows between the instances of one element, which are in execution order.
     fn chain(&self, all: &[Instance], out: &mut Vec<Arrow>) {
         let body = &self.nest.body;
         let mut seen: FxHashSet<(usize, usize, usize, usize)> = FxHashSet::default();
@@ -271,7 +271,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// Adds the arrows of the values that a drawn loop carries.
+    /// Adds the arrows for the values that a drawn loop carries (`iter_args`).
     fn carried_values(&self, points: &[Point], out: &mut Vec<Arrow>) {
         let mut order: Vec<usize> = (0..points.len()).collect();
         order.sort_by_key(|&it| (points[it].at[0], points[it].part, points[it].at.get(1).copied()));
@@ -336,7 +336,7 @@ impl Attempt<'_> {
         out
     }
 
-    /// Returns the other orders, and which are allowed.
+    /// Adds the other orders, with their legality.
     fn change(&self, space: &mut Space) {
         if space.points.iter().any(|it| it.part != PointPart::Whole) {
             space.notes.push("Squares are ops before or after the inner loop; because of them no other order is shown.".to_owned());

@@ -1,7 +1,7 @@
-//! Execution of a nest by its bounds, guards and subscripts alone, which gives the element of each
-//! access in each iteration.
+//! Execution of a nest that evaluates only bounds, guards and subscripts. It gives the element of
+//! each access in each iteration.
 //!
-//! *Cost.* Linear in iterations and accesses, up to a budget.
+//! *Cost.* Linear in the number of iterations and accesses, up to a budget.
 
 use noisy_syntax::Value;
 use rustc_hash::FxHashSet;
@@ -20,7 +20,7 @@ pub(super) enum Stop {
     Enough,
 }
 
-/// The range of a loop.
+/// The iterations of a loop that are visited.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Extent {
     /// Only this iteration.
@@ -29,20 +29,20 @@ pub(super) enum Extent {
     First(i64),
 }
 
-/// An execution of a nest. All symbols have the same value, except those that occur only in lower
-/// bounds, which are 0.
+/// The state of an execution. All symbols have the same value, except that those in lower bounds
+/// but in no upper bound are 0.
 pub(super) struct Run<'a> {
     pub(super) body: &'a Body,
     pub(super) symbol: i64,
-    /// The ranges, by index of the loop.
+    /// The visited iterations, by index of the loop.
     pub(super) extents: Vec<Extent>,
     /// The number of iterations that may still be visited.
     pub(super) left: usize,
-    /// Loops that have more iterations than were visited.
+    /// The loops with more iterations than were visited.
     pub(super) cut: FxHashSet<u32>,
-    /// Symbols that were replaced by the value `symbol`.
+    /// The symbols that were replaced by a number.
     pub(super) symbols: FxHashSet<Value>,
-    /// Symbols in lower bounds and in no upper one.
+    /// The symbols in lower bounds but in no upper bound.
     pub(super) lows: FxHashSet<Value>,
     ivs: Vec<Option<i128>>,
 }
@@ -65,7 +65,7 @@ impl<'a> Run<'a> {
         Self { body, symbol, extents, left, cut, symbols, lows, ivs }
     }
 
-    /// Calls `visit` for each entry of a scope, in order.
+    /// Calls `visit` each time a scope is entered, in order.
     pub(super) fn each(
         &mut self,
         scope: Option<u32>,
@@ -140,7 +140,7 @@ impl<'a> Run<'a> {
         Ok(false)
     }
 
-    /// Returns the value of a form in this iteration.
+    /// Returns the value of a form in the current iteration.
     pub(super) fn value(&mut self, form: &Form) -> Result<i128, Stop> {
         let mut sum = form.constant;
         for &(term, by) in &form.terms {
@@ -162,7 +162,7 @@ impl<'a> Run<'a> {
         Ok(sum)
     }
 
-    /// Returns the induction variable of a loop in this iteration.
+    /// Returns the value of the induction variable of a loop in the current iteration.
     pub(super) fn iv(&self, loop_: u32) -> Result<i64, Stop> {
         let it = self.ivs[loop_ as usize].ok_or(Stop::Unknown)?;
         i64::try_from(it).map_err(|_| Stop::Unknown)

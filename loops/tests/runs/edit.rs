@@ -1,16 +1,16 @@
-//! Edits of the text: copied names are valid names.
+//! Checks that the edits of transformations give valid programs with fresh names.
 
 use noisy_loops::edit::names::fresh;
 use noisy_loops::edit::{Options, offers};
 use noisy_syntax::{OpKind, Source, TextEdit};
 
-/// Returns a text after edits, which do not overlap.
+/// Applies edits, which do not overlap, to a text.
 fn edited(text: &str, edits: &[TextEdit]) -> String {
     let edits = TextEdit::in_order(edits.to_vec()).expect("they do not overlap");
     TextEdit::apply_all(&edits, text)
 }
 
-/// Returns the transformations of the loops of a text, with their results.
+/// Returns the title of each possible transformation in a text, and the text after it.
 fn all(text: &str) -> Vec<(String, String)> {
     let source = Source::new(text);
     assert!(source.problems().is_empty(), "{:?}\n{text}", source.problems());
@@ -86,7 +86,7 @@ fn fresh_names_begin_with_no_digit_and_are_unused() {
     assert_eq!(fresh("%a = %0", "%a", "_1"), "%a_1");
     assert_eq!(fresh("%a = %a_1", "%a", "_1"), "%a_1_0");
     assert_eq!(fresh("%a = %0", "%0", "_1"), "%v0_1");
-    // `%v0` with this suffix is another name.
+    // `%v0_1` could also be a copy of `%v0`.
     assert_eq!(fresh("%0 = %v0", "%0", "_1"), "%vv0_1");
     assert_eq!(fresh("%0 = %v0", "%v0", "_1"), "%v0_1");
 }

@@ -1,5 +1,4 @@
-//! Compares dependences with an enumeration: run the program, record the accesses of each element,
-//! compare all pairs.
+//! Compares dependences with an enumeration of all pairs of accesses in a run of the program.
 
 use std::collections::BTreeMap;
 

@@ -1,13 +1,13 @@
-//! Compares legality with an enumeration: run the program in the new order and check each two
-//! instances that touch the same element.
+//! Compares legality with an enumeration: checks the new order of all pairs of instances that
+//! access the same element in a run of the program.
 
 use noisy_loops::{Body, Legality, Limits, Obstacle};
 use noisy_syntax::Source;
 
 use crate::program::{Instance, Node, Program};
 
-/// Returns the loops of a program in order: the address of each, and the enclosing loops, outermost
-/// first.
+/// Returns the loops of a program in order: the address of each, and those of the enclosing loops,
+/// outermost first.
 fn loops(nodes: &[Node], around: &mut Vec<usize>, out: &mut Vec<(usize, Vec<usize>)>) {
     for node in nodes {
         match node {
@@ -31,8 +31,8 @@ fn value(it: &Instance, name: usize) -> Option<i64> {
     it.iteration.iter().find(|it| it.0 == name).map(|it| it.1)
 }
 
-/// Returns pairs of instances, in order, that touch the same element, one of them a store, in the
-/// same iteration of the enclosing loops.
+/// Returns the pairs of instances, in order, that access the same element in the same iteration of
+/// the enclosing loops, if one of the two is a store.
 fn pairs<'a>(all: &'a [Instance], around: &[usize]) -> Vec<(&'a Instance, &'a Instance)> {
     let mut out = Vec::new();
     for (at, s) in all.iter().enumerate() {
@@ -46,8 +46,8 @@ fn pairs<'a>(all: &'a [Instance], around: &[usize]) -> Vec<(&'a Instance, &'a In
     out
 }
 
-/// Returns true if each pair inside a loop keeps its order under the given times, first to last.
-/// Pairs without times do not.
+/// Returns true if all pairs inside a loop keep their order under the given times. Pairs without
+/// times do not.
 fn keeps(
     pairs: &[(&Instance, &Instance)],
     root: usize,
@@ -85,7 +85,7 @@ fn allows_exactly_what_a_run_allows() {
             let parallel = keeps(&met, *name, |it| Some(vec![value(it, *name)?, 0]))
                 && keeps(&met, *name, |it| Some(vec![-value(it, *name)?, 0]));
             check(0, legality.is_parallel(number(*name)), parallel);
-            // Returns the bands that start at this loop.
+            // All bands that start at this loop.
             for (inner, path) in &all {
                 let Some(start) = path.iter().position(|it| it == name) else { continue };
                 let band: Vec<usize> = path[start..].iter().copied().chain([*inner]).collect();
@@ -106,8 +106,8 @@ fn allows_exactly_what_a_run_allows() {
                             which /= sizes.len();
                         }
                         keeps(&met, *name, |it| {
-                            // Loops start near 0, so an offset of 500 puts all values into one tile
-                            // of 1000.
+                            // Loops start near 0, so with an offset of 500 all values are in one
+                            // tile of size 1000.
                             let tile = |(loop_, size): (&usize, &i64)| {
                                 Some((value(it, *loop_)? + 500).div_euclid(*size))
                             };
@@ -119,7 +119,7 @@ fn allows_exactly_what_a_run_allows() {
                     check(2, legality.tiles(&numbers), is_fine);
                 }
             }
-            // Returns the loops after this one under the same loops.
+            // The later loops in the same enclosing loops.
             for (second, path) in all.iter().filter(|it| it.0 != *name && it.1 == *around) {
                 if number(*second) < number(*name) {
                     continue;
@@ -133,6 +133,6 @@ fn allows_exactly_what_a_run_allows() {
             }
         }
     }
-    // Each question got both answers, often.
+    // Each query often has either answer.
     assert!(counts.iter().flatten().all(|it| *it > 50), "{counts:?}");
 }

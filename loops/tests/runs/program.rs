@@ -17,8 +17,8 @@ impl Random {
     }
 }
 
-/// A sum of variables and a constant, divided (`Some((true, by))`) or reduced
-/// (`Some((false, by))`).
+/// A sum of variables and a constant, with `floordiv` (`Some((true, by))`) or `mod` (`Some((false,
+/// by))`).
 #[derive(Clone)]
 pub(crate) struct Expr {
     terms: Vec<(usize, i64)>,
@@ -172,7 +172,7 @@ pub(crate) fn print(nodes: &[Node], depth: usize, rank: usize, out: &mut String)
     }
 }
 
-/// An instance of an access: its index, the enclosing loops (by the number of the loop) and their
+/// An instance of an access: the index of the access, the enclosing loops (by address) with their
 /// variables, and the element.
 pub(crate) struct Instance {
     pub(crate) id: usize,
@@ -214,8 +214,8 @@ pub(crate) fn run(nodes: &[Node], around: &mut Vec<(usize, i64)>, out: &mut Vec<
     }
 }
 
-/// Returns the text of a random program of nests with this depth, and its accesses in order. A loop
-/// is identified by the address of its node.
+/// A random program, its text, and its accesses in execution order. A loop is identified by the
+/// address of its node.
 pub(crate) struct Program {
     pub(crate) nodes: Vec<Node>,
     pub(crate) text: String,

@@ -1,4 +1,4 @@
-//! Compares iteration spaces with an enumeration: run the program, compare all pairs of accesses.
+//! Compares iteration spaces with an enumeration of all pairs of accesses in a run of the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,8 @@ use noisy_syntax::Source;
 
 use crate::program::{Instance, Node, Program};
 
-/// Returns the accesses of a loop before the loop at this address, if that is in it.
+/// Collects the accesses before the loop with the address `stop`. Returns true if the nodes contain
+/// this loop.
 fn before(nodes: &[Node], stop: usize, out: &mut BTreeSet<usize>) -> bool {
     nodes.iter().any(|node| match node {
         Node::For { body, .. } => {
@@ -39,7 +40,7 @@ fn loops(nodes: &[Node], out: &mut Vec<usize>) {
     }
 }
 
-/// Returns the time of a point in another order. Tiles have size two, from the first values on.
+/// Returns the time of a point in another order. Tiles have size 2 and start at the first values.
 fn time(change: Change, at: &[i64], first: &[i64], steps: &[i64]) -> Vec<i64> {
     match (change, at) {
         (Change::ReverseOuter, [i]) => vec![-i],
@@ -76,7 +77,7 @@ fn arrows_equal_the_dependences_of_a_run() {
             else {
                 continue;
             };
-            // The drawn loops, and the iterations of those around them.
+            // The drawn loops, and the points of their instances.
             let of_line =
                 |line: usize| names[(0..names.len()).find(|&it| line_of_loop(it) == line).unwrap()];
             let drawn: Vec<usize> = space.lines.iter().map(|&it| of_line(it)).collect();
@@ -113,7 +114,7 @@ fn arrows_equal_the_dependences_of_a_run() {
             for (at, it) in space.points.iter().enumerate() {
                 assert_eq!(it.is_used, used.contains(&at), "seed {seed}, {it:?}\n{text}");
             }
-            // Compare all pairs with those that arrows connect.
+            // Compare all pairs with the pairs that are connected by arrows.
             let mut pairs = BTreeSet::new();
             let mut by_lines = BTreeSet::new();
             for (at, (p, s)) in met.iter().enumerate() {
@@ -155,8 +156,8 @@ fn arrows_equal_the_dependences_of_a_run() {
                 let what = format!("seed {seed}, {:?}: {:?}\n{text}", it.change, it.verdict);
                 assert_eq!(is_violated, !it.backward.is_empty(), "{what}");
                 assert!(it.order.windows(2).all(|pair| time(pair[0]) < time(pair[1])), "{what}");
-                // An order that is forbidden for tiles of any size, or for other points, may be
-                // allowed for the drawn ones.
+                // Legality covers all tile sizes and all points, so a forbidden order may be
+                // correct for the drawn points.
                 let is_all = space.around.is_empty() && !matches!(it.change, Change::Tile(_));
                 assert!(!is_violated || it.verdict.is_err(), "{what}");
                 assert!(!is_all || is_violated || it.verdict.is_ok(), "{what}");

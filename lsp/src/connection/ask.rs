@@ -1,4 +1,4 @@
-//! Requests of the server to the client. Each runs in a task of its own and waits for the answer
+//! Requests from the server to the client. Each runs in a task of its own and waits for the answer
 //! for a limited time.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::host;
 /// Time limit for an answer of the client.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Makes requests in a task.
+/// Sends requests to the client from a task of its own, with a time limit.
 pub(crate) fn ask<F>(connection: &Connection, ask: impl FnOnce(Client) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
@@ -22,13 +22,13 @@ where
     let Some(client) = connection.client() else { return };
     let question = ask(client);
     connection.spawn(async move {
-        // A client that does not answer in time is not asked again.
+        // A request without an answer in time is not repeated.
         let _ = host::timeout(PATIENCE, question).await;
     });
 }
 
-/// Asks the client to request everything again that depends on settings: hints, diagnostics and
-/// lenses.
+/// Asks the client to repeat its requests for hints, diagnostics and lenses, because they depend on
+/// the settings.
 pub(crate) fn refresh(connection: &Connection) {
     let capabilities = connection.capabilities().clone();
     ask(connection, move |client| async move {
@@ -42,7 +42,7 @@ pub(crate) fn refresh(connection: &Connection) {
     refresh_lenses(connection);
 }
 
-/// Asks the client to request lenses again.
+/// Asks the client to repeat its request for lenses.
 pub(crate) fn refresh_lenses(connection: &Connection) {
     if connection.capabilities().refreshes_lenses {
         ask(connection, |client| async move {
@@ -51,8 +51,8 @@ pub(crate) fn refresh_lenses(connection: &Connection) {
     }
 }
 
-/// Asks the client to apply an edit, and shows the user a report, or the reason why the client
-/// refused it.
+/// Asks the client to apply an edit. Shows `report` to the user, or the reason if the client
+/// refuses the edit.
 pub(crate) fn apply(connection: &Arc<Connection>, edit: lsp::WorkspaceEdit, report: String) {
     let asking = connection.clone();
     ask(connection, |client| async move {
@@ -72,8 +72,8 @@ pub(crate) fn apply(connection: &Arc<Connection>, edit: lsp::WorkspaceEdit, repo
 /// Names of configuration files, as a pattern of the protocol.
 const CONFIG_FILES: &str = "**/{noisy,.noisy}.toml";
 
-/// Registrations for configuration files. A client that opens them without registration is answered
-/// too.
+/// Registrations for configuration files. The server also answers clients that open such files
+/// without a registration.
 fn for_config_files() -> Vec<lsp::Registration> {
     let selector = json!([{ "pattern": CONFIG_FILES }]);
     let triggers = ["[", ".", "=", "\"", " "];
@@ -92,7 +92,8 @@ fn for_config_files() -> Vec<lsp::Registration> {
     .to_vec()
 }
 
-/// Registers for changes of settings and of configuration files, and for open configuration files.
+/// Registers for changes of settings, for changes of configuration files on the disk, and for open
+/// configuration files.
 pub(crate) fn register(connection: &Connection) {
     let mut wanted = Vec::new();
     if connection.capabilities().registers_configuration {

@@ -1,80 +1,80 @@
-//! Capabilities of the client, as far as the server uses them.
+//! The capabilities of the client that the server uses.
 
 use tower_lsp::ls_types as lsp;
 
 use crate::text::encoding::Encoding;
 use crate::text::position::negotiate;
 
-/// Capabilities of the client.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each capability")]
 pub(crate) struct ClientCapabilities {
     /// The unit of columns.
     pub encoding: Encoding,
-    /// The client pulls diagnostics.
+    /// True if the client pulls diagnostics.
     pub pulls_diagnostics: bool,
-    /// Shows related information of a diagnostic.
+    /// True if the client shows related information of a diagnostic.
     pub related_information: bool,
-    /// Shows unnecessary and deprecated code.
+    /// True if the client shows unnecessary and deprecated code.
     pub tags: bool,
-    /// Shows titles of edits.
+    /// True if the client shows titles of edits.
     pub annotates_edits: bool,
-    /// Asks the user before it applies an edit of the server that needs to be confirmed, but not
-    /// before it applies that of an action.
+    /// True if the client asks the user before it applies an edit of the server that needs to be
+    /// confirmed, but not before it applies the edit of an action.
     pub confirms_edits: bool,
-    /// Accepts edits of document versions.
+    /// True if the client accepts edits of document versions.
     pub document_changes: bool,
-    /// Accepts symbols as a tree.
+    /// True if the client accepts symbols as a tree.
     pub symbol_tree: bool,
-    /// Shows details beside the labels of completions.
+    /// True if the client shows details beside the labels of completions.
     pub label_details: bool,
-    /// Accepts completions with placeholders.
+    /// True if the client accepts completions with placeholders.
     pub snippets: bool,
-    /// Resolves the edits of code actions lazily.
+    /// True if the client resolves the edits of code actions lazily.
     pub resolves_actions: bool,
-    /// Accepts literal code actions.
+    /// True if the client accepts literal code actions.
     pub action_literals: bool,
-    /// Lets the server request new inlay hints.
+    /// True if the client lets the server request new inlay hints.
     pub refreshes_hints: bool,
-    /// Lets the server request new code lenses.
+    /// True if the client lets the server request new code lenses.
     pub refreshes_lenses: bool,
-    /// Shows disabled actions with the reason.
+    /// True if the client shows disabled actions with the reason.
     pub disabled_actions: bool,
-    /// Shows progress of the server.
+    /// True if the client shows progress of the server.
     pub progress: bool,
-    /// Shows the status of the server.
+    /// True if the client shows the status of the server.
     pub server_status: bool,
-    /// Follows links of diagnostic codes.
+    /// True if the client follows links of diagnostic codes.
     pub code_description: bool,
-    /// Keeps the data of diagnostics.
+    /// True if the client keeps the data of diagnostics.
     pub diagnostic_data: bool,
-    /// Lets the server request new diagnostics.
+    /// True if the client lets the server request new diagnostics.
     pub refreshes_diagnostics: bool,
-    /// Answers questions about its configuration.
+    /// True if the client answers questions about its configuration.
     pub configuration: bool,
-    /// Lets the server register for changes of its configuration.
+    /// True if the client lets the server register for changes of its configuration.
     pub registers_configuration: bool,
-    /// Lets the server register for changes of files.
+    /// True if the client lets the server register for changes of files.
     pub registers_watching: bool,
-    /// Lets the server register for documents of other names and for requests about them.
+    /// True if the client lets the server register for documents with other names, and for requests
+    /// about them.
     pub registers_documents: bool,
-    /// Accepts semantic tokens as differences.
+    /// True if the client accepts semantic tokens as differences.
     pub token_deltas: bool,
-    /// Folds whole lines only.
+    /// True if the client folds whole lines only.
     pub folds_lines: bool,
-    /// Accepts links from definitions.
+    /// True if the client accepts links from definitions.
     pub definition_links: bool,
-    /// Applies edits on request of the server.
+    /// True if the client applies edits on request of the server.
     pub applies_edits: bool,
-    /// Asks for the range of a rename before it asks for the rename.
+    /// True if the client asks for the range of a rename before it asks for the rename.
     pub prepares_renames: bool,
-    /// Shows hovers without markup.
+    /// True if the client shows hovers without markup.
     pub plain_hovers: bool,
-    /// Shows the documentation of completions without markup.
+    /// True if the client shows the documentation of completions without markup.
     pub plain_completions: bool,
-    /// Shows the documentation of signatures without markup.
+    /// True if the client shows the documentation of signatures without markup.
     pub plain_signatures: bool,
-    /// Accepts parameters of a signature as ranges of its label.
+    /// True if the client accepts parameters of a signature as ranges of its label.
     pub parameter_places: bool,
     /// Kinds of completions that the client shows; `None` means those of the first version of the
     /// protocol.
@@ -106,16 +106,16 @@ const FIRST_KINDS: [lsp::CompletionItemKind; 18] = {
     ]
 };
 
-/// True if texts must be plain, by the formats that the client accepts. A client that names none is
-/// assumed to show markup.
+/// True if the client accepts only plain text. A client without a list of formats is assumed to
+/// accept markup.
 fn is_plain(formats: Option<&Vec<lsp::MarkupKind>>) -> bool {
     formats.is_some_and(|it| !it.is_empty() && !it.contains(&lsp::MarkupKind::Markdown))
 }
 
 impl ClientCapabilities {
-    /// Reads the client's capabilities.
+    /// Reads the capabilities from the message `initialize`.
     pub(crate) fn of(capabilities: &lsp::ClientCapabilities) -> Self {
-        // A path of optional fields that ends in a value or in `None`.
+        // Follows a path of optional fields to its value, if there is one.
         macro_rules! has {
             ($first:ident $(. $rest:ident)*) => {
                 capabilities.$first.as_ref()$(.and_then(|it| it.$rest.as_ref()))*
@@ -186,7 +186,7 @@ impl ClientCapabilities {
         }
     }
 
-    /// A kind of completion, if the client shows it.
+    /// Returns `kind` if the client shows it.
     pub(crate) fn completion_kind(
         &self,
         kind: lsp::CompletionItemKind,

@@ -1,8 +1,7 @@
 //! Settings of the editor: `initializationOptions`, and the section `noisy` of its configuration.
 //!
-//! A setting that the editor leaves out, or gives as `null`, is decided by `noisy.toml` or its
-//! default; a given one overrides the file. Unknown keys are ignored, because clients send settings
-//! of their own along.
+//! A setting of the editor overrides `noisy.toml`. If it is missing or `null`, `noisy.toml` or the
+//! default applies. Unknown keys are ignored, because clients also send settings of their own.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -15,27 +14,29 @@ use serde_json::Value;
 /// All settings of the editor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Config {
-    /// Settings that override any file.
+    /// Settings that override every file.
     pub overrides: Overrides,
-    /// The configuration file to use instead of the nearest.
+    /// The configuration file that replaces the nearest one.
     pub file: Option<PathBuf>,
-    /// Search for placements in the background, so that the titles of actions show their result.
+    /// True if placements are searched for in the background, so that the titles of actions show
+    /// the result.
     pub background: bool,
     /// Time that a fix on save waits for a running search.
     pub save_wait: Duration,
-    /// Show a line above each function.
+    /// True if a lens is shown above each function.
     pub lenses: bool,
-    /// Search for rewritings in the background, and show above each function what they save.
+    /// True if rewritings are searched for in the background, and the lens above each function
+    /// shows their savings.
     pub rewriting_lenses: bool,
-    /// Serve only noise: no syntax, name and type errors, no navigation, no symbols, no completion;
-    /// for users of another server for the same files. The default is true in programs of HEIR
-    /// while there is another server.
+    /// True if the server handles only noise: no errors of syntax, names and types, no navigation,
+    /// no symbols, no completion. This setting is for users of another server for the same files.
+    /// The default is true in programs of HEIR while another server runs.
     pub only_noise: Option<bool>,
     /// True if the client says that another MLIR server sees the same files.
     pub other_server: bool,
 }
 
-/// The settings as the editor writes them.
+/// The settings in the format of the editor.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Section {
@@ -74,7 +75,7 @@ struct Features {
 }
 
 impl Config {
-    /// The settings of an editor that sets nothing.
+    /// The settings of an editor that sends none.
     pub(crate) fn new() -> Self {
         let save_wait = Duration::from_millis(500);
         Self { background: true, save_wait, lenses: true, ..Self::default() }
@@ -151,19 +152,19 @@ impl Config {
         })
     }
 
-    /// True if everything but noise is left to another server, in any program.
+    /// True if another server handles everything but noise in every program.
     pub(crate) fn is_only_noise(&self) -> bool {
         self.only_noise == Some(true)
     }
 
-    /// True if everything but noise is left to another server in this program. Programs of HEIR
-    /// have a server of their own, and the default for them is to run beside it.
+    /// True if another server handles everything but noise in this program. HEIR has its own server
+    /// for its programs; by default, this server runs beside it.
     pub(crate) fn is_only_noise_in(&self, is_of_heir: bool) -> bool {
         self.only_noise.unwrap_or(self.other_server && is_of_heir)
     }
 }
 
-/// `tripCounts` as `trip-counts`.
+/// Converts camel case to kebab case: `tripCounts` becomes `trip-counts`.
 fn kebab(camel: &str) -> String {
     let mut out = String::new();
     for c in camel.chars() {

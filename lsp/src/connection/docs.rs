@@ -1,5 +1,5 @@
-//! Documentation of codes as files in the user's cache, written once for each version of the
-//! server, so that the links of diagnostics work without a network.
+//! Documentation of diagnostic codes as files in the user's cache, written once for each version of
+//! the server, so that the links of diagnostics work without a network.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,10 +12,11 @@ use tower_lsp::ls_types as lsp;
 use super::Connection;
 use crate::log;
 
-/// The page of each code.
+/// The URI of the page of each diagnostic code.
 pub(crate) type Links = FxHashMap<&'static str, lsp::Uri>;
 
-/// Writes the pages before any document is opened, for clients that follow such links.
+/// Writes the pages, if the client follows links of diagnostic codes. Runs before any document is
+/// opened.
 pub(crate) fn write(connection: &Connection) {
     let Some(folder) = folder().filter(|_| connection.capabilities().code_description) else {
         return;
@@ -26,7 +27,7 @@ pub(crate) fn write(connection: &Connection) {
     }
 }
 
-/// The page of a code.
+/// Returns the URI of the page of a code.
 pub(crate) fn link(connection: &Connection, code: &str) -> Option<lsp::Uri> {
     connection.docs()?.get(code).cloned()
 }

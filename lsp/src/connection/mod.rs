@@ -1,5 +1,5 @@
-//! The client: its capabilities, its settings, messages and questions to it. The module knows no
-//! documents.
+//! The client: its capabilities and settings, and messages and requests to it. The module does not
+//! depend on documents.
 
 pub(crate) mod ask;
 pub(crate) mod capabilities;
@@ -46,7 +46,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// A connection to a client that has sent nothing yet; its tasks run in `runtime`.
+    /// Creates a connection. Its tasks run in `runtime`.
     pub(crate) fn new(runtime: Handle) -> Self {
         Self {
             outbox: Outbox::default(),
@@ -62,7 +62,7 @@ impl Connection {
         }
     }
 
-    /// Runs a task on the runtime. Any thread may call this.
+    /// Runs a task on the runtime. May be called on any thread.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
         host::spawn(&self.runtime, task)
     }
@@ -72,7 +72,7 @@ impl Connection {
         host::discard(&self.runtime, it);
     }
 
-    /// The capabilities of the client; none before `initialize`.
+    /// Returns the capabilities of the client; before `initialize` all are missing.
     pub(crate) fn capabilities(&self) -> &ClientCapabilities {
         static NONE: OnceLock<ClientCapabilities> = OnceLock::new();
         self.capabilities.get().unwrap_or_else(|| {
@@ -80,37 +80,37 @@ impl Connection {
         })
     }
 
-    /// Keeps the capabilities from `initialize`; only the first call counts.
+    /// Stores the capabilities from `initialize`. Further calls have no effect.
     pub(crate) fn set_capabilities(&self, capabilities: &lsp::ClientCapabilities) {
         let _ = self.capabilities.set(ClientCapabilities::of(capabilities));
     }
 
-    /// The client, for requests to it. Tasks make them; no handler awaits one.
+    /// Returns the client, for requests in tasks. No handler may await such a request.
     pub(crate) fn client(&self) -> Option<Client> {
         self.client.get().cloned()
     }
 
-    /// Keeps the client; only the first call counts.
+    /// Stores the client. Further calls have no effect.
     pub(crate) fn set_client(&self, client: Client) {
         let _ = self.client.set(client);
     }
 
-    /// The pages about codes, once they are written.
+    /// Returns the pages of diagnostic codes; `None` before they are written.
     pub(crate) fn docs(&self) -> Option<&Links> {
         self.docs.get()
     }
 
-    /// Keeps the pages about codes.
+    /// Stores the pages of diagnostic codes. Further calls have no effect.
     pub(crate) fn set_docs(&self, links: Links) {
         let _ = self.docs.set(links);
     }
 
-    /// The level of reports in `$/logTrace`.
+    /// Returns the level of detail of `$/logTrace`.
     pub(crate) fn trace(&self) -> lsp::TraceValue {
         *self.trace.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the level of reports in `$/logTrace`.
+    /// Sets the level of detail of `$/logTrace`.
     pub(crate) fn set_trace(&self, trace: lsp::TraceValue) {
         *self.trace.lock().unwrap_or_else(PoisonError::into_inner) = trace;
     }

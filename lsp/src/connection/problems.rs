@@ -1,6 +1,6 @@
-//! Mistakes in the settings. Each is shown once, until the settings change. A configuration file
-//! that is open in the editor gets the diagnostics of the text in the editor; any other gets those
-//! of the file on the disk.
+//! Mistakes in the settings. Each is shown once, until the settings change. An open configuration
+//! file shows the diagnostics of its text in the editor, a closed one those of the file on the
+//! disk.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ use tower_lsp::ls_types as lsp;
 
 use super::{Connection, status};
 
-/// The mistakes, and the configuration files whose diagnostics show them.
+/// The mistakes, and the diagnostics of configuration files that show them.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     state: Mutex<ProblemLists>,
@@ -20,7 +20,7 @@ struct ProblemLists {
     messages: Vec<String>,
     /// Diagnostics of the files on the disk.
     on_disk: FxHashMap<lsp::Uri, Vec<lsp::Diagnostic>>,
-    /// The open files.
+    /// The open configuration files.
     open: FxHashSet<lsp::Uri>,
 }
 
@@ -35,7 +35,7 @@ impl Problems {
         (!state.messages.is_empty()).then(|| state.messages.join("\n"))
     }
 
-    /// Adds a mistake; returns true if it is new.
+    /// Adds a mistake. Returns true if it is new.
     fn add(&self, message: &str) -> bool {
         let mut state = self.state();
         let is_new = !state.messages.iter().any(|it| it == message);
@@ -46,7 +46,7 @@ impl Problems {
     }
 }
 
-/// Shows a mistake in the editor's settings.
+/// Shows a mistake in the settings. Returns true if it is new.
 pub(crate) fn show(connection: &Connection, why: &str) -> bool {
     let message = format!("noisy: {why}");
     let is_new = connection.problems.add(&message);
@@ -57,7 +57,7 @@ pub(crate) fn show(connection: &Connection, why: &str) -> bool {
     is_new
 }
 
-/// Shows the mistakes of a configuration file, also as diagnostics at their ranges.
+/// Shows the mistakes of a configuration file as a message and as diagnostics.
 pub(crate) fn show_invalid(connection: &Connection, invalid: &noisy_settings::Invalid) {
     if !show(connection, &invalid.to_string()) {
         return;
@@ -82,7 +82,7 @@ pub(crate) fn show_invalid(connection: &Connection, invalid: &noisy_settings::In
     state.on_disk.insert(uri, diagnostics);
 }
 
-/// Takes the diagnostics of a configuration file that is open.
+/// Publishes the diagnostics of an open configuration file.
 pub(crate) fn set_open(
     connection: &Connection,
     uri: &lsp::Uri,
@@ -94,7 +94,7 @@ pub(crate) fn set_open(
     publish(connection, uri, Some(version), &found);
 }
 
-/// A configuration file was closed: its diagnostics are those of the disk again.
+/// Publishes the diagnostics of the file on the disk after a configuration file was closed.
 pub(crate) fn set_closed(connection: &Connection, uri: &lsp::Uri) {
     let mut state = connection.problems.state();
     state.open.remove(uri);
@@ -102,7 +102,8 @@ pub(crate) fn set_closed(connection: &Connection, uri: &lsp::Uri) {
     publish(connection, uri, None, found);
 }
 
-/// Forgets all mistakes, because the settings may have changed; those that remain are shown again.
+/// Removes all mistakes, because the settings may have changed. Remaining mistakes are then shown
+/// again.
 pub(crate) fn forget(connection: &Connection) {
     let mut state = connection.problems.state();
     state.messages.clear();

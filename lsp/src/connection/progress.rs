@@ -1,5 +1,5 @@
-//! Progress that the user sees and may cancel: `$/progress` for work that takes longer than a
-//! moment.
+//! Progress reports (`$/progress`) for work that takes noticeable time. The user can cancel the
+//! work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,12 +15,12 @@ use super::Connection;
 use super::ask::PATIENCE;
 use crate::host;
 
-/// Shorter work shows no progress.
+/// Delay before the first report. Shorter work shows no progress.
 const MOMENT: Duration = Duration::from_millis(400);
 /// Time between two reports.
 const TICK: Duration = Duration::from_millis(500);
 
-/// Running work by the client's token.
+/// Running work, by the token of its progress.
 #[derive(Debug, Default)]
 pub(crate) struct Cancellable {
     last: AtomicU64,
@@ -29,12 +29,12 @@ pub(crate) struct Cancellable {
 
 #[derive(Debug)]
 struct Flags {
-    /// Stops the worker when it is set.
+    /// Stops the work when it is set.
     stop: Arc<AtomicBool>,
-    /// True once the user has cancelled the work.
+    /// Becomes true when the user cancels the work.
     cancelled: cell::Sender<bool>,
     done: AtomicBool,
-    /// The latest state, for the next report.
+    /// The message of the next report.
     standing: Arc<Mutex<Option<String>>>,
 }
 
@@ -43,7 +43,7 @@ impl Cancellable {
         self.flags.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The client cancels the work with this token.
+    /// Cancels the work with this token.
     pub(crate) fn cancel(&self, token: &lsp::NumberOrString) {
         let lsp::NumberOrString::String(token) = token else { return };
         if let Some(flags) = self.flags().get(token) {
@@ -53,7 +53,7 @@ impl Cancellable {
     }
 }
 
-/// Running work; dropped when it is over.
+/// A handle of running work. Its drop ends the progress.
 #[derive(Debug)]
 pub(crate) struct Progress {
     connection: Arc<Connection>,
@@ -62,8 +62,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Shows that work is running, unless it ends within a moment; `stop` is set when the user
-    /// cancels it. With a time limit the passed share is shown.
+    /// Shows progress for work, unless the work ends soon. Sets `stop` when the user cancels the
+    /// work. With a time limit, the reports show the elapsed share of it.
     pub(crate) fn begin(
         connection: &Arc<Connection>,
         title: &str,
@@ -92,11 +92,11 @@ impl Progress {
 
     /// Waits until the user cancels the work.
     pub(crate) async fn cancelled(&self) {
-        // The sender lives as long as `self`.
+        // `self` owns the sender, so there is no error.
         let _ = self.flags.cancelled.subscribe().wait_for(|it| *it).await;
     }
 
-    /// Receives the state of the work.
+    /// Returns a function that sets the message of the next report.
     pub(crate) fn watch(&self) -> impl Fn(String) + Send + Sync + use<> {
         let standing = self.flags.standing.clone();
         move |it| *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(it)

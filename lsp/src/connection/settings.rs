@@ -18,16 +18,16 @@ use crate::connection::config::Config;
 /// The settings of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Effective {
-    /// Settings that a file can contain.
+    /// Settings that `noisy.toml` can contain, with the overrides of the editor.
     pub file: Arc<Settings>,
-    /// Settings that only the editor has.
+    /// Settings of the editor.
     pub editor: Arc<Config>,
 }
 
 /// A root of the workspace.
 #[derive(Debug)]
 struct WorkspaceRoot {
-    /// Its URI, for questions about its settings; `None` for documents outside of all roots.
+    /// Its URI, for requests of its settings; `None` for documents outside of all roots.
     uri: Option<lsp::Uri>,
     path: Option<PathBuf>,
     editor: Arc<Config>,
@@ -44,7 +44,7 @@ impl WorkspaceRoot {
 
 fn resolver(editor: &Config, root: Option<&Path>) -> Arc<Resolver> {
     let origin = match &editor.file {
-        // A path relative to the root, unless it is absolute.
+        // The path may be relative to the root.
         Some(file) => Origin::File(root.map_or_else(|| file.clone(), |root| root.join(file))),
         None => Origin::Nearest,
     };
@@ -56,11 +56,11 @@ fn resolver(editor: &Config, root: Option<&Path>) -> Arc<Resolver> {
 pub(crate) struct Store {
     /// Settings from `initialize`, until the editor sends others.
     initial: Mutex<Option<Config>>,
-    /// The first is for documents outside of all others.
+    /// The first root contains the documents outside of all others.
     roots: Mutex<Vec<WorkspaceRoot>>,
-    /// Number of turns given ([`Store::turn`]).
+    /// Number of assigned turns ([`Store::turn`]).
     turns: AtomicU64,
-    /// The latest turn that took settings of the editor.
+    /// The latest turn whose settings were taken.
     latest: Mutex<u64>,
 }
 
@@ -81,8 +81,8 @@ impl Store {
         self.roots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces the roots of the workspace. Remaining ones keep their settings, new ones get those
-    /// for all roots.
+    /// Adds and removes roots of the workspace. The remaining roots keep their settings. New roots
+    /// get the settings of documents outside of all roots.
     pub(crate) fn set_roots(&self, add: Vec<lsp::Uri>, remove: &[lsp::Uri]) {
         let mut roots = self.roots();
         roots.retain(|it| {
@@ -94,20 +94,20 @@ impl Store {
         }
     }
 
-    /// The roots to ask the client's settings for, in order; `None` stands for documents outside of
-    /// all roots.
+    /// The roots whose settings are requested from the client, in order. `None` means documents
+    /// outside of all roots.
     pub(crate) fn scopes(&self) -> Vec<Option<lsp::Uri>> {
         self.roots().iter().map(|it| it.uri.clone()).collect()
     }
 
-    /// The next turn to take settings of the editor: a number for each question and notification,
-    /// in their order.
+    /// Returns the next turn, a number. Each request of settings and each notification about
+    /// settings gets one, in their order.
     pub(crate) fn turn(&self) -> u64 {
         self.turns.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Runs `take`, unless a later turn has taken settings: answers may arrive out of order.
-    /// Returns the result of `take`, if it ran.
+    /// Runs `take` and returns its result, unless a later turn has run: answers may arrive out of
+    /// order.
     pub(crate) fn in_turn<T>(&self, turn: u64, take: impl FnOnce() -> T) -> Option<T> {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         (turn > *latest).then(|| {
@@ -116,18 +116,18 @@ impl Store {
         })
     }
 
-    /// Keeps or forgets the settings from `initialize`.
+    /// Sets or removes the settings from `initialize`.
     pub(crate) fn set_initial(&self, config: Option<Config>) {
         *self.initial.lock().unwrap_or_else(PoisonError::into_inner) = config;
     }
 
-    /// The settings where the editor sets nothing.
+    /// Returns the settings from `initialize`, or the defaults.
     pub(crate) fn initial(&self) -> Config {
         let initial = self.initial.lock().unwrap_or_else(PoisonError::into_inner);
         initial.as_ref().map_or_else(Config::new, Config::clone)
     }
 
-    /// Takes the editor's settings for one root or for all. Returns true if they are new.
+    /// Sets the editor's settings for one root or for all. Returns true if they changed.
     pub(crate) fn set_editor(&self, scope: Option<&Option<lsp::Uri>>, config: Config) -> bool {
         let config = Arc::new(config);
         let mut changed = false;
@@ -142,18 +142,18 @@ impl Store {
         changed
     }
 
-    /// The editor's settings where no root applies.
+    /// Returns the editor's settings for documents outside of all roots.
     pub(crate) fn editor(&self) -> Arc<Config> {
         self.roots()[0].editor.clone()
     }
 
-    /// The settings of a document. An invalid configuration is reported and replaced by the
-    /// defaults.
+    /// Returns the settings of a document. An invalid configuration is replaced by the defaults and
+    /// also returned.
     pub(crate) fn of(&self, uri: &lsp::Uri) -> (Effective, Option<Arc<Invalid>>) {
         let path = uri.to_file_path();
         let (editor, files, root) = {
             let roots = self.roots();
-            // The innermost root that contains the file; a document without a path belongs to the
+            // The innermost root that contains the file applies. A document without a path uses the
             // first root.
             let holds = |it: &&WorkspaceRoot| match (&path, &it.path) {
                 (Some(path), Some(root)) => path.starts_with(root),
@@ -190,12 +190,13 @@ impl Store {
         }
     }
 
-    /// Forgets the contents of configuration files.
+    /// Drops the cached contents of configuration files.
     pub(crate) fn forget(&self) {
         self.roots().iter().for_each(|it| it.files.forget());
     }
 
-    /// The files that could hold settings of documents, with stamps that tell when they change.
+    /// Returns the existing files that may contain settings of documents, with their modification
+    /// times and sizes.
     pub(crate) fn stamps<'a>(
         &self,
         documents: impl Iterator<Item = &'a lsp::Uri>,

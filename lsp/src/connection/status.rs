@@ -15,11 +15,11 @@ pub(crate) struct Status {
     runs: AtomicUsize,
 }
 
-/// A running optimizer; dropped when it ends.
+/// A guard of a running optimizer. Its drop marks the end of the run.
 #[derive(Debug)]
 pub(crate) struct Busy(Arc<Connection>);
 
-/// Registers a running optimizer.
+/// Registers a running optimizer until the guard is dropped.
 pub(crate) fn busy(connection: &Arc<Connection>) -> Busy {
     if connection.status.runs.fetch_add(1, Ordering::SeqCst) == 0 {
         send(connection);

@@ -1,19 +1,19 @@
-//! The actor of a document owns its text and everything derived from it, and takes messages in the
+//! The actor of a document owns its text and all data derived from it. It handles messages in the
 //! order in which the client sent them.
 //!
-//! *A thread for each busy document*, not one for all: reading a file of 100,000 ops takes a fifth
-//! of a second, during which no other document should wait. An idle document has no thread
-//! (`pool.rs`). The state needs no lock.
+//! *Each busy document has its own thread*: reading a file of 100,000 ops takes a fifth of a
+//! second, and no other document should wait for that. An idle document has no thread (`pool.rs`).
+//! The state needs no lock.
 //!
 //! *Laws.*
-//! - Edits are applied in order, each exactly once. Everything that has arrived is applied before
-//!   anything is published, so every published version is the newest one read, and is published
-//!   once.
+//! - Edits are applied in order, each exactly once. All received edits are applied before
+//!   diagnostics are published, so each published version is the newest received one and is
+//!   published once.
 //! - A query sees exactly the edits sent before it.
-//! - A long query is a [`Job`]: it runs in steps between other messages and ends with "content
-//!   modified" when an edit comes.
-//! - A panic loses only its cause: the query, or the data derived from the text, which is then
-//!   derived again. The text survives.
+//! - A long query is a [`Job`]: it runs in steps between other messages and ends with the error
+//!   "content modified" when an edit arrives.
+//! - A panic ends only the query that caused it, or discards the data derived from the text, which
+//!   is then derived again. The text is kept.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -43,13 +43,13 @@ pub(super) enum Message {
     Refresh,
     Query(Box<dyn FnOnce(&mut View<'_>) + Send>),
     Job(Box<dyn Steps>),
-    /// A job about a part of the text, done before those about the whole text.
+    /// A job about a part of the text. It runs before the jobs about the whole text.
     Near(Box<dyn Steps>),
-    /// Search now; the sender receives the version once the search is over.
+    /// Starts a search now. The sender receives the version once the search is over.
     Search(oneshot::Sender<i32>),
-    /// The user has not typed for a while since this version.
+    /// There was no edit for a while after this version.
     Still(i32),
-    /// The search in a version is over.
+    /// The result of the search in a version.
     Solved(i32, Vec<Solution>),
     Close,
 }
@@ -139,15 +139,15 @@ impl Document {
         self.mailbox.post(Message::Refresh);
     }
 
-    /// Searches for placements at once if that was not done yet. The search has begun when this
-    /// returns; the future resolves to its version once the search is over.
+    /// Starts a search for placements now, unless the version was searched before. The message is
+    /// sent when this returns; the future resolves to the version once the search is over.
     pub(crate) fn search(&self) -> impl Future<Output = Result<i32, NoAnswer>> + Send + use<> {
         let (sender, receiver) = oneshot::channel();
         self.mailbox.post(Message::Search(sender));
         async { receiver.await.map_err(|_| NoAnswer::Modified) }
     }
 
-    /// Runs a query. It is on its way when this returns; the future is for the answer.
+    /// Sends a query. The message is sent when this returns; the future resolves to the answer.
     pub(crate) fn query<T, F>(
         &self,
         ask: F,
@@ -177,8 +177,8 @@ impl Document {
         async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
     }
 
-    /// Like [`Document::run`], but ahead of all its jobs: the visible part of a file does not wait
-    /// for the rest.
+    /// Like [`Document::run`], but the job runs before the jobs about the whole text, so that the
+    /// visible part of a file does not wait for the rest.
     pub(crate) fn run_near<J: Job>(
         &self,
         job: J,
@@ -206,15 +206,15 @@ pub(super) struct Actor {
     epoch: Epoch,
     version: i32,
     content: Content,
-    /// Received messages, and the number of changes among them.
+    /// Received messages; `n_changes` of them are changes.
     inbox: VecDeque<Message>,
     n_changes: usize,
     jobs: VecDeque<Box<dyn Steps>>,
-    /// Number of jobs about a part of the text; they come first.
+    /// Number of jobs about a part of the text. They are the first ones in `jobs`.
     n_near: usize,
-    /// Also receives messages that the actor sends itself.
+    /// The actor also sends messages to itself.
     mailbox: Messages<Actor>,
-    /// True if nothing was published yet.
+    /// True until the first publication.
     is_new: bool,
     cache: Cache,
     /// The running search for placements, always in the current version.
@@ -252,7 +252,7 @@ impl Actor {
         self.inbox.push_back(message);
     }
 
-    /// Takes the messages that have arrived.
+    /// Moves the messages from the mailbox to the inbox.
     fn drain(&mut self) {
         while let Some(message) = self.mailbox.take() {
             self.put(message);
@@ -294,7 +294,8 @@ impl Actor {
                 }
             }
             Message::Solved(version, all) => {
-                // A search in an earlier version was stopped, but may have sent its result before.
+                // The search in an earlier version was stopped, but it may have sent its result
+                // before.
                 if version != self.version {
                     return;
                 }
@@ -313,7 +314,7 @@ impl Actor {
         }
     }
 
-    /// Ends all jobs. Their partial results may be large; another thread drops them.
+    /// Ends all jobs. Another thread drops their partial results, which may be large.
     fn end_jobs(&mut self) {
         let mut jobs = std::mem::take(&mut self.jobs);
         self.n_near = 0;
@@ -371,11 +372,11 @@ impl Actor {
         })
     }
 
-    /// Publishes the diagnostics of a new text or new settings, unless the client pulls them, and
-    /// searches once the user has not typed for a while.
+    /// Publishes the diagnostics of a new text or new settings, unless the client pulls them.
+    /// Starts a search after a while without edits.
     fn publish(&mut self) {
         self.search = None;
-        // They waited for an earlier version.
+        // These saves waited for an earlier version.
         self.savers.clear();
         search::when_still(&self.connection, &self.mailbox, Message::Still(self.version));
         if self.connection.capabilities().pulls_diagnostics {
@@ -389,8 +390,8 @@ impl Actor {
         self.connection.outbox.publish(&self.name, self.epoch, self.version, &found);
     }
 
-    /// Starts a search in this version unless there is one, or there was one, or there is nothing
-    /// to search for.
+    /// Starts a search in this version, unless a search is running, has ended, or has nothing to
+    /// find.
     fn start_search(&mut self, for_save: bool) {
         match &self.search {
             // The placements are known.
@@ -449,10 +450,11 @@ mod tests {
     use crate::features::walk;
     use crate::text::encoding::Encoding;
 
-    /// A step of a job about a whole file, made at the first step.
+    /// Runs one step of a job about a whole file. The first call creates the job. Returns true if
+    /// more steps remain.
     type Step = Box<dyn FnMut(&mut View<'_>) -> bool + Send>;
 
-    /// The jobs; each has enough steps that an edit comes in the middle.
+    /// Jobs with enough steps for an edit in the middle.
     fn jobs() -> Vec<(&'static str, Step)> {
         let mut tokens = None;
         let mut folds = None;
@@ -525,7 +527,7 @@ mod tests {
         ]
     }
 
-    /// 50,000 ops in one function that all use one value, and 50,000 in functions of two.
+    /// A function with 50,000 ops that all use one value, and 25,000 functions with two ops each.
     fn text() -> String {
         let op = |n: usize| format!("  %{n} = noisy.add %x, %x : !noisy.i32\n");
         let straight: String = (0..50_000).map(op).collect();

@@ -1,10 +1,10 @@
-//! Long queries: computed between other messages, in steps, and written as JSON on the way
-//! ([`crate::wire::json`]).
+//! Long queries. They run in steps, between other messages, and write their results as JSON step by
+//! step ([`crate::wire::json`]).
 //!
-//! *Law.* A step is small: it visits a bounded number of items, whatever the size of the file, in
-//! tens of microseconds. The actor takes messages between any two steps, so an edit waits for at
-//! most one step. Each step converts and writes its results; no work on the whole answer is left
-//! for the end.
+//! *Law.* A step is small: it visits a bounded number of items, independent of the size of the
+//! file, in tens of microseconds. The actor handles messages between any two steps, so an edit
+//! waits for at most one step. Each step converts and writes its results; no work on the whole
+//! answer remains at the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -20,7 +20,7 @@ pub(crate) enum NoAnswer {
     Gone,
     /// The query panicked.
     Panicked,
-    /// The document changed meanwhile.
+    /// The document changed before the answer was complete.
     Modified,
 }
 
@@ -33,7 +33,7 @@ impl From<NoAnswer> for Error {
     }
 }
 
-/// A query about a document, in steps.
+/// A query about a document that runs in steps.
 pub(crate) trait Job: Send + 'static {
     /// The answer.
     type Output: Send + 'static;
@@ -54,7 +54,7 @@ where
     }
 }
 
-/// A job with the channel for its answer.
+/// A job of any type, together with the channel for its answer.
 pub(crate) trait Steps: Send {
     /// Runs one step; returns true if the job is done.
     fn step(&mut self, view: &mut View<'_>) -> bool;
@@ -62,14 +62,13 @@ pub(crate) trait Steps: Send {
     fn end(&mut self);
 }
 
-/// See [`Steps`].
+/// A job and the channel for its answer.
 pub(crate) struct Waiting<J: Job> {
     job: J,
     answer: Option<oneshot::Sender<Result<J::Output, NoAnswer>>>,
 }
 
 impl<J: Job> Waiting<J> {
-    /// A job whose answer goes to `answer`.
     pub(crate) fn new(job: J, answer: oneshot::Sender<Result<J::Output, NoAnswer>>) -> Self {
         Self { job, answer: Some(answer) }
     }

@@ -1,7 +1,7 @@
-//! Documents work, and the mailbox of each.
+//! Mailboxes of documents, and the threads that run their actors.
 //!
-//! *Law.* An actor runs on one thread at a time and takes messages in the order in which they were
-//! posted. An idle actor has no thread.
+//! *Law.* An actor runs on one thread at a time and handles messages in the order in which they
+//! were posted. An idle actor has no thread.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,11 +14,11 @@ use crate::host;
 pub(super) trait Actor: Send + Sized + 'static {
     type Message: Send;
 
-    /// Takes messages and works until idle, or until there is no time ([`host::has_time`]); returns
-    /// `None` at the end of its life.
+    /// Handles messages and jobs until the actor is idle, or until no time is left
+    /// ([`host::has_time`]). Returns `None` after the last message.
     fn run(self, messages: &Messages<Self>) -> Option<Self>;
 
-    /// True if it is not idle.
+    /// True if the actor has work other than messages.
     fn is_busy(&self) -> bool {
         false
     }
@@ -42,7 +42,7 @@ enum ActorState<A> {
 }
 
 impl<A: Actor> Mailbox<A> {
-    /// The mailbox of an actor that is created on its first thread.
+    /// Opens the mailbox of an actor, which `new` creates on its first thread.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl<A: Actor> Mailbox<A> {
                 }
                 if !host::has_time() {
                     drop(inside);
-                    // Messages of the client come first.
+                    // The messages of the client are handled first.
                     return self.clone().go_on(it).is_ok();
                 }
                 actor = it;
@@ -108,7 +108,8 @@ impl<A: Actor> Mailbox<A> {
         }
     }
 
-    /// Notes that the actor has ended, and wakes waiting senders.
+    /// Marks the actor as ended and drops its messages, which wakes the tasks that wait for
+    /// answers.
     fn close(&self) {
         let mut inside = self.lock();
         inside.state = ActorState::Ended;

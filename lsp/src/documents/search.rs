@@ -1,8 +1,8 @@
-//! Repairs in the background: when a document with a diagnostic that the optimizer repairs has not
-//! been edited for a while, a search begins. Then the titles of actions and lenses are exact, and a
-//! fix on save has its placement ready.
+//! Background search for repairs. It starts when a document with a diagnostic that the optimizer
+//! repairs was not edited for a while. Its result makes the titles of actions and lenses exact, and
+//! gives a fix on save its placement.
 //!
-//! *Law.* A search is about one version. An edit stops it, and its solutions are applied to that
+//! *Law.* A search belongs to one version. An edit stops it. Its solutions are applied to that
 //! version only.
 
 use std::sync::Arc;
@@ -23,18 +23,18 @@ use crate::host;
 use crate::optimizer::{self, Solution, StopOnDrop};
 use crate::proto::view::View;
 
-/// Time without an edit before a document is solved in the background.
+/// Time without an edit before a background search starts.
 const STILL: Duration = Duration::from_millis(300);
-/// Maximum size of a text, in bytes, for a search in the background.
+/// Maximum size of a text, in bytes, for a background search.
 const MAX_BACKGROUND: usize = 2 << 20;
-/// With more functions over the budget than this, only the file as a whole is solved in the
-/// background.
+/// Maximum number of functions over the budget that are searched one by one. With more of them,
+/// only the file as a whole is searched.
 const MAX_FUNCTIONS: usize = 16;
 
-/// A running search; dropping it stops it.
+/// A running search. Its drop stops it.
 #[derive(Debug)]
 pub(crate) struct Search {
-    /// True if it is for rewritings, which comes after that for placements.
+    /// True if the search is for rewritings. It follows the search for placements.
     pub rewrites: bool,
     task: AbortHandle,
     /// Stops the solver, which runs on a thread of its own.
@@ -42,7 +42,7 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Starts a search; its solutions are delivered unless it is dropped before.
+    /// Starts a search. Its solutions are delivered unless the search is dropped before.
     pub(crate) fn start(
         connection: &Arc<Connection>,
         settings: &Arc<Effective>,
@@ -56,7 +56,7 @@ impl Search {
         let (solving, settings) = (connection.clone(), settings.clone());
         let task = connection.spawn(async move {
             let solved = optimizer::run(&solving, &settings, text, repairs, options, None).await;
-            // A request for the placement reports an error; here there is no request.
+            // Only a request of the user reports errors of the optimizer.
             deliver(solved.unwrap_or_default());
         });
         Self { rewrites, task: task.abort_handle(), _stop: stop }
@@ -69,7 +69,7 @@ impl Drop for Search {
     }
 }
 
-/// Sends a message once the document may have been still for long enough.
+/// Sends a message after the time without edits that a background search needs.
 pub(super) fn when_still<A: Actor>(
     connection: &Connection,
     mailbox: &Messages<A>,
@@ -84,8 +84,9 @@ pub(super) fn when_still<A: Actor>(
     });
 }
 
-/// Returns the repairs worth searching for in a document without solutions: the file first, whose
-/// functions are then cached. Repairs that need no optimizer are made for a save only: they take no
+/// Returns the repairs to search for, unless the solutions of this version are known. The whole
+/// file comes first, because its search caches the placements of the functions. Diagnostics that
+/// are repaired without the optimizer start a search for a save only, because their repair takes no
 /// time.
 pub(crate) fn worth_solving(view: &View<'_>, for_save: bool) -> Option<Vec<RepairRequest>> {
     let is_known = view.cache.solutions.as_ref().is_some_and(|it| it.version == view.version);
@@ -103,8 +104,8 @@ pub(crate) fn worth_solving(view: &View<'_>, for_save: bool) -> Option<Vec<Repai
     Some(out)
 }
 
-/// Returns the rewritings worth searching for in a document whose placements are known: those of
-/// functions over the budget, if lenses show what they save.
+/// Returns the rewritings to search for after the placements are known: those of functions over the
+/// budget, if lenses show their savings.
 pub(crate) fn worth_rewriting(view: &View<'_>) -> Vec<RepairRequest> {
     let editor = &view.settings.editor;
     let is_shown = editor.background && editor.lenses && editor.rewriting_lenses;
@@ -117,7 +118,7 @@ pub(crate) fn worth_rewriting(view: &View<'_>) -> Vec<RepairRequest> {
     functions.into_iter().map(RepairRequest::rewriting).collect()
 }
 
-/// The functions that the optimizer repairs; none if there are too many.
+/// The functions with diagnostics that the optimizer repairs; none if there are too many.
 fn functions(
     document: &Document,
     diagnostics: &[Diagnostic],

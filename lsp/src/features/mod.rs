@@ -1,5 +1,5 @@
 //! Editor features, one file each: functions from a document and an offset or a range to plain data
-//! in bytes. Features do not know the protocol.
+//! in bytes. Features do not depend on the protocol.
 
 pub(crate) mod find;
 pub(crate) mod nest;
@@ -10,7 +10,7 @@ pub(crate) mod write;
 
 #[cfg(test)]
 mod tests {
-    //! The work of a step is bounded, whatever the size of the file.
+    //! The work of a step is bounded, independent of the size of the file.
 
     use noisy_analyses::Document;
 
@@ -34,7 +34,8 @@ mod tests {
         most
     }
 
-    /// The jobs with their maximum work; results are written as the requests write them.
+    /// The jobs with the maximum work of their steps. Results are written as the requests write
+    /// them.
     fn all(text: &str) -> Vec<(&'static str, (u64, usize))> {
         let document = Document::new(text);
         let source = document.source();
@@ -59,7 +60,7 @@ mod tests {
             hint::Search::new(&document, 0..text.len(), &wanted, Loops::default(), nests);
         let mut step = || hints.step(&document, &wanted, &mut |it| json.push(&it.label));
         out.push(("hints", most(&mut step)));
-        // The first argument has as many uses as there are ops.
+        // Each op uses the first argument.
         let argument = text.find("%a").and_then(|at| cursor::mention_at(source, at));
         if let Some(mention) = argument {
             let mut json = JsonArray::new();
@@ -81,8 +82,8 @@ mod tests {
         let function =
             |n: usize| format!("// Two\n// lines.\nfunc.func @f{n}() {{\n  return\n}}\n");
         let functions = |n: usize| (0..n).map(function).collect::<String>();
-        // A file ten times as large may cost this much more. A list that is copied as it grows, or
-        // a walk over everything, would show.
+        // Allowed growth in bytes for a much larger file. A list that is copied as it grows, or a
+        // walk over the whole file, would exceed it.
         let slack = 100_000;
         for (few, many) in
             [(straight(2000), straight(50_000)), (functions(2000), functions(30_000))]

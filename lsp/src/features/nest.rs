@@ -1,9 +1,9 @@
 //! Affine loops: the dependences that each loop carries, in hints and hovers, and the available
 //! transformations, as actions.
 //!
-//! *Incremental.* The dependences of a nest follow from its text and from the definitions that it
-//! uses. They are cached by these, so an edit only affects nests with a changed text or changed
-//! definitions.
+//! *Incremental.* The dependences of a nest follow from its text and from the definitions of the
+//! values that it uses. Both form the key of the cache, so an edit only affects nests with a
+//! changed text or changed definitions.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,10 +28,11 @@ struct CachedVerdicts {
 
 /// Maximum number of cached nests.
 const MOST_KEPT: usize = 1024;
-/// A nest that uses more outer values than this is cached by the whole text of its function.
+/// Maximum number of outer values in the key of a nest. A nest with more is cached by the text of
+/// its whole function.
 const MOST_OUTER: usize = 256;
 
-/// The last nest, for a walk over an unchanged text.
+/// The last nest of a walk over an unchanged text.
 #[derive(Debug, Default)]
 pub(crate) struct Last(Option<(Op, Arc<[LoopVerdict]>, Vec<Op>)>);
 
@@ -84,7 +85,7 @@ impl Nests {
 
     fn verdicts(&self, source: &Source, root: Op, settings: Loops) -> Arc<[LoopVerdict]> {
         let mut key = key(source, root);
-        // No text of a program ends like this.
+        // No program text ends with this character.
         if settings.arguments_may_alias {
             key.push('\0');
         }
@@ -111,8 +112,8 @@ impl Nests {
     }
 }
 
-/// Everything that the dependences of a nest follow from: its text, and the definitions of the
-/// values it uses.
+/// The cache key of a nest: its text, and the definitions of the values that it uses. Its
+/// dependences follow from these.
 fn key(source: &Source, root: Op) -> String {
     let ir = source.ir();
     let mut out = source.slice(ir.range(root));
@@ -210,15 +211,15 @@ pub(crate) fn actions(document: &Document, offset: usize, settings: Loops) -> Ve
     edit::offers(document.source(), op, &options)
 }
 
-/// The start of the nest whose outermost loop has the offset in its header, if a schedule may be
-/// found for it.
+/// The start of the nest whose outermost loop has the offset in its header, if the nest can be
+/// scheduled.
 pub(crate) fn schedulable(document: &Document, offset: usize) -> Option<usize> {
     let ir = document.ir();
     let op = loop_at(document, offset).filter(|&it| noisy_opt::passes::is_nest_root(ir, it))?;
     Some(ir.range(op).start)
 }
 
-/// The edits that put a nest into its best order, which integer programs find.
+/// The edits that apply the best schedule of a nest, which integer programs compute.
 ///
 /// # Errors
 ///
@@ -271,8 +272,8 @@ mod tests {
         expected[0] = "parallel";
         assert_eq!(labels(&nests, &source), expected);
         assert_eq!(nests.n_computed(), 61);
-        // A comment before the nest changes nothing; a changed definition that nests use affects
-        // them.
+        // A comment before the nests affects no nest. A change of a definition affects all nests
+        // that use it.
         source.edit(0..0, "// new\n");
         assert_eq!(labels(&nests, &source), expected);
         assert_eq!(nests.n_computed(), 61);
@@ -296,7 +297,7 @@ mod tests {
             out
         };
         let may_alias = Loops { arguments_may_alias: true, ..Loops::default() };
-        // The same store answers both.
+        // One cache contains the results for both settings.
         assert_eq!(labels(Loops::default()), ["parallel", "parallel"]);
         let found = labels(may_alias);
         assert!(found[0].starts_with("carries"), "{found:?}");

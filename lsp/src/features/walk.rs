@@ -1,11 +1,11 @@
-//! Walks over the items of a document that know the offset of each item, and can be suspended as
+//! Walks over the items of a document, with the offset of each item. A walk can be suspended as
 //! long as the document does not change.
 
 use std::ops::Range;
 
 use noisy_syntax::{Ir, Op, Region};
 
-/// Number of items in a step of a job; they take some microseconds.
+/// Number of items that a step of a job visits, in some microseconds.
 pub(crate) const BATCH: usize = 64;
 
 /// An item, its offset (including leading trivia), and its depth.
@@ -14,14 +14,14 @@ pub(crate) struct Item {
     pub op: Op,
     /// Its first byte.
     pub start: usize,
-    /// Number of ancestors; chunks have none.
+    /// Number of ancestors; 0 for a chunk.
     pub depth: usize,
 }
 
 /// A walk in textual order, parents first. A step costs O(1).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walk {
-    /// Ancestors of the next item, each with the number of the region that contains it.
+    /// Ancestors of the next item, each with the number of its region that contains the item.
     around: Vec<(Item, usize)>,
     next: Option<Item>,
 }
@@ -33,8 +33,8 @@ impl Walk {
         Self { around: Vec::new(), next }
     }
 
-    /// The innermost item at an offset with its ancestors, outermost first, and a walk over
-    /// everything after it.
+    /// Returns the ancestors of the innermost item at an offset, outermost first, and a walk that
+    /// starts with this item.
     pub(crate) fn from(ir: &Ir, offset: usize) -> (Vec<Item>, Self) {
         let Some(innermost) = ir.item_at(offset) else { return (Vec::new(), Self::default()) };
         let mut path = vec![innermost];
@@ -76,7 +76,7 @@ impl Walk {
         self.next.is_none()
     }
 
-    /// The next item outside of the last one.
+    /// Skips the contents of the last item.
     pub(crate) fn skip(&mut self, ir: &Ir, last: Item) {
         while self.next.is_some_and(|it| it.depth > last.depth) {
             self.around.truncate(last.depth);
@@ -84,7 +84,7 @@ impl Walk {
         }
     }
 
-    /// The first item inside an item, from a region on.
+    /// The first item inside an item, in its regions starting at number `from`.
     fn enter(&mut self, ir: &Ir, item: Item, from: usize) -> Option<Item> {
         let data = ir.op(item.op);
         let mut at = item.start;
@@ -110,7 +110,7 @@ impl Walk {
         Self::beside(ir, item, len).or_else(|| self.up(ir))
     }
 
-    /// The first item after the last one of a region.
+    /// The first item after the end of the current region.
     fn up(&mut self, ir: &Ir) -> Option<Item> {
         loop {
             let (around, region) = self.around.pop()?;

@@ -1,12 +1,12 @@
-//! The words for noise, in one place: hints, hovers and lenses agree.
+//! Texts about noise. Hints, hovers and lenses share them, so that they agree.
 
 use noisy_analyses::explain::{Saturation, saturates};
 use noisy_analyses::program::depth::Depth;
 use noisy_analyses::{Bits, Document, Noise};
 use noisy_syntax::{MOST_PADDING, Value};
 
-/// Noise in a few characters: `[0, 24]`, `unbounded`, `over 2^32 bits`, `noise unknown`; `None` in
-/// unreachable code.
+/// Short text for the noise of a value: `[0, 24]`, `unbounded`, `over 2^32 bits`, `noise unknown`;
+/// `None` in unreachable code.
 pub(crate) fn range(document: &Document, value: Value, known: &mut Saturation) -> Option<String> {
     Some(match *document.noise(value) {
         Noise::AtMost(Bits::MAX) => largest(document, value, known).to_owned(),
@@ -16,14 +16,14 @@ pub(crate) fn range(document: &Document, value: Value, known: &mut Saturation) -
     })
 }
 
-/// The meaning of the largest number: noise without a bound, or with a bound that is too large to
-/// count.
+/// Text for the largest number of bits, which means noise without a bound, or a bound too large to
+/// represent.
 fn largest(document: &Document, value: Value, known: &mut Saturation) -> &'static str {
     if saturates(document, value, known) { "over 2^32 bits" } else { "unbounded" }
 }
 
-/// The maximum noise of a value and its meaning: `noise may reach 48 bits, **22 over the 26-bit
-/// budget**`.
+/// Text about the maximum noise of a value and the budget: `noise may reach 48 bits, **22 over the
+/// 26-bit budget**`.
 pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
     let budget = document.model().budget;
     Some(match *document.noise(value) {
@@ -46,7 +46,7 @@ pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
     })
 }
 
-/// Noise with the budget, for the line of a function: `max noise 48 of 26 bits`.
+/// Text about noise and the budget, for the lens of a function: `max noise 48 of 26 bits`.
 pub(crate) fn maximum(document: &Document, value: Value, known: &mut Saturation) -> String {
     let budget = document.model().budget;
     match document.noise(value).hi() {
@@ -58,7 +58,7 @@ pub(crate) fn maximum(document: &Document, value: Value, known: &mut Saturation)
     }
 }
 
-/// Multiplicative depth in a few characters: `depth 2`, `depth without a bound`; `None` for
+/// Short text for the multiplicative depth: `depth 2`, `depth without a bound`; `None` for
 /// unencrypted or unknown values.
 pub(crate) fn depth(depth: Depth) -> Option<String> {
     match depth {
@@ -73,13 +73,13 @@ pub(crate) fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// Width of a column; text is padded to this maximum.
+/// Width of a column of a table, at most the maximum that `format!` can pad to.
 pub(crate) fn width<const N: usize>(rows: &[[String; N]], column: usize) -> usize {
     let widest = rows.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
     widest.min(MOST_PADDING)
 }
 
-/// A documentation without the line breaks of its source; paragraphs stay.
+/// Joins the lines of each paragraph of a documentation.
 pub(crate) fn unwrapped(doc: &str) -> String {
     let paragraph = |it: &str| it.split_whitespace().collect::<Vec<_>>().join(" ");
     doc.trim().split("\n\n").map(paragraph).collect::<Vec<_>>().join("\n\n")

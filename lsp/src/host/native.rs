@@ -1,7 +1,8 @@
 //! Threads of the system, and the timers of the runtime.
 //!
-//! *Cost.* Idle threads of documents stay for a while, so that a message is handed over as fast as
-//! to a dedicated thread. There are at most [`MOST`] of them, and they end after [`LINGER`].
+//! *Cost.* Idle threads of documents wait for a while, so that a message reaches a thread as fast
+//! as with a dedicated thread for each document. There are at most [`MOST`] threads, and they end
+//! after [`LINGER`] without work.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,13 +16,14 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 pub(crate) use tokio::time::{sleep, timeout};
 
-/// Deeply nested programs are walked by recursion; an unused stack costs nothing.
+/// Stack size of a thread, in bytes. Deeply nested programs are walked recursively, and unused
+/// stack costs no memory.
 const STACK: usize = 64 << 20;
 
 /// Maximum number of documents that work at the same time; others wait.
 pub(crate) const MOST: usize = 32;
 
-/// Time that an idle thread stays.
+/// Time after which an idle thread ends.
 const LINGER: Duration = Duration::from_secs(5);
 
 /// The threads of all documents.
@@ -55,7 +57,7 @@ impl Pool {
     ///
     /// # Errors
     ///
-    /// If there is no thread and none can be started; the work is dropped.
+    /// If there is no thread and none can be started. The work is then dropped.
     fn run(&'static self, work: Task) -> io::Result<()> {
         let mut state = self.lock();
         state.waiting.push_back(work);
@@ -81,7 +83,7 @@ impl Pool {
         Err(error)
     }
 
-    /// The loop of a thread: works until there was nothing to do for a while.
+    /// The loop of a thread. Returns after [`LINGER`] without work.
     fn work(&self) {
         let mut state = self.lock();
         loop {
@@ -120,8 +122,8 @@ pub(crate) fn spawn(
     runtime.spawn(task)
 }
 
-/// Runs work on a thread of its own with a deep stack. It has begun when this returns; the future
-/// is for the result, and `None` if the work panicked.
+/// Runs work on its own thread with a large stack. The thread is started when this returns. The
+/// future resolves to the result, or to `None` if the work panicked.
 ///
 /// # Errors
 ///
@@ -139,7 +141,7 @@ pub(crate) fn apart<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(
     Ok(async { receiver.await.ok().flatten() })
 }
 
-/// Runs short work off the thread of the tasks; `None` if it panicked.
+/// Runs short work on a thread for blocking work; `None` if it panicked.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {

@@ -1,6 +1,6 @@
-//! One thread without timers: tasks run in the turns of `crate::server::web`, and the page learns
-//! when the next one is due. Work for another thread is done at once, except that of [`elsewhere`],
-//! which goes to another worker.
+//! A single thread without timers. Tasks run in the turns of `crate::server::web`, which tells the
+//! page when the next timer is due. Work for other threads runs at once, except for searches
+//! ([`elsewhere`]), which run in another worker.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -15,10 +15,10 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// Time that a turn takes while there is work; then the page gets messages through.
+/// Maximum time of a turn. After each turn, the page can deliver messages.
 pub(crate) const TURN: Duration = Duration::from_millis(8);
 
-/// The runtime may fire a timer so much later than it is due.
+/// Maximum delay of the timers of the runtime.
 const LATE: Duration = Duration::from_millis(2);
 
 static STATE: Mutex<Option<PageState>> = Mutex::new(None);
@@ -36,12 +36,12 @@ struct PageState {
     searches: FxHashMap<u32, Waiting>,
 }
 
-/// An order to the page.
+/// A command to the page.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// Have another worker search.
+    /// Start a search in another worker: its number, and its input.
     Search(u32, Vec<u8>),
-    /// End a search.
+    /// End the search with this number.
     End(u32),
 }
 
@@ -60,12 +60,12 @@ pub(crate) fn begin_turn() {
     with(|it| it.turn_began = Some(Instant::now()));
 }
 
-/// True until the turn has taken its time.
+/// True until the turn has used up its time.
 pub(crate) fn has_time() -> bool {
     with(|it| it.turn_began.is_none_or(|it| it.elapsed() < TURN))
 }
 
-/// Begins a round of tasks; returns true if some ran in the one before.
+/// Begins a round of tasks; returns true if a task ran in the previous round.
 pub(crate) fn begin_round() -> bool {
     IS_BUSY.swap(false, Ordering::Relaxed)
 }
@@ -79,7 +79,7 @@ pub(crate) fn next_timer() -> Option<Duration> {
     })
 }
 
-/// Takes the orders given so far.
+/// Removes and returns the commands given so far.
 pub(crate) fn orders() -> Vec<Order> {
     with(|it| std::mem::take(&mut it.orders))
 }
@@ -100,7 +100,7 @@ pub(crate) fn timeout<F: Future>(time: Duration, future: F) -> tokio::time::Time
     tokio::time::timeout(time, future)
 }
 
-/// A task that records when it runs.
+/// A task that sets [`IS_BUSY`] when it runs.
 struct Noted<F>(Pin<Box<F>>);
 
 impl<F: Future<Output = ()>> Future for Noted<F> {
@@ -146,7 +146,7 @@ pub(crate) fn discard(_: &Handle, it: impl Send + 'static) {
     drop(it);
 }
 
-/// A search in another worker; dropping it ends it.
+/// A search in another worker. Its drop ends the search.
 struct Search(u32);
 
 impl Drop for Search {
@@ -159,8 +159,8 @@ impl Drop for Search {
     }
 }
 
-/// Has another worker search (`crate::server::web::search`); its reports go to `report`. `None`
-/// if the worker ended before it had an answer.
+/// Runs a search in another worker (`crate::server::web::search`), and passes its reports to
+/// `report`. `None` if the worker ended without an answer.
 pub(crate) async fn elsewhere(
     wanted: Vec<u8>,
     report: Box<dyn Fn(String) + Send>,
@@ -175,7 +175,7 @@ pub(crate) async fn elsewhere(
     receiver.await.ok()
 }
 
-/// Takes a report about a search.
+/// Delivers a report about a search.
 pub(crate) fn reported(number: u32, report: String) {
     with(|it| {
         if let Some(it) = it.searches.get(&number) {
@@ -184,7 +184,7 @@ pub(crate) fn reported(number: u32, report: String) {
     });
 }
 
-/// Takes the answer of a search; an empty one says that its worker has ended.
+/// Delivers the answer of a search. An empty answer means that its worker has ended.
 pub(crate) fn searched(number: u32, answer: &[u8]) {
     let waiting = with(|it| it.searches.remove(&number));
     if let Some(waiting) = waiting.filter(|_| !answer.is_empty()) {

@@ -15,13 +15,13 @@ use crate::proto::view::View;
 /// The name of the placement command; its argument is a [`PlaceRequest`].
 pub(crate) const PLACE: &str = "noisy.insertReduceNoise";
 
-/// Refactorings of longer texts (bytes) are not offered to a client that does not resolve actions:
-/// each reads the text up to four times, in the memory of as many documents, before the menu is
-/// shown.
+/// Maximum size of a text, in bytes, for refactorings in a client that does not resolve actions.
+/// Their edits are computed before the menu is shown, and each computation parses the text up to
+/// four times.
 const MOST_AT_ONCE: usize = 1_000_000;
 
-/// Returns the title of a repair, before or after it was made; `is_placed` says that it will insert
-/// `op`.
+/// Returns the title of a repair. `solution` is its result, if known; `is_placed` is true if the
+/// repair inserts `op`.
 fn title(op: &str, repair: &RepairRequest, solution: Option<&Solution>, is_placed: bool) -> String {
     let RepairRequest { scope, anew, rewrites } = repair;
     let place = match scope {
@@ -55,7 +55,7 @@ pub(crate) fn place(view: &View<'_>, repair: &RepairRequest) -> PlaceRequest {
     }
 }
 
-/// The kinds of actions; each can be requested.
+/// The kinds of actions. A client can request each of them.
 pub(crate) const KINDS: [&str; 5] = [
     "quickfix",
     "refactor.rewrite.noisy",
@@ -89,8 +89,9 @@ pub(crate) fn workspace(view: &View<'_>, edits: &[TextEdit]) -> lsp::WorkspaceEd
     edit::workspace(view.connection, view.uri, view.version, edits)
 }
 
-/// Returns a code action. Slow edits are resolved later, or by a command for clients that resolve
-/// nothing. `None` if it cannot be made and the client has no way to show that.
+/// Returns a code action. Slow edits are computed when the action is resolved, or by a command for
+/// clients that do not resolve actions. `None` if the action is impossible and the client cannot
+/// show disabled actions.
 pub(crate) fn action(
     view: &View<'_>,
     it: &Action,
@@ -111,7 +112,7 @@ pub(crate) fn action(
             let is_plain = !repair.anew && !repair.rewrites;
             let is_preferred = is_plain && matches!(repair.scope, Scope::Function(..));
             action.is_preferred = is_preferred.then_some(true);
-            // Rewritings are shown before they are applied.
+            // The user sees a rewriting before it is applied.
             let is_confirmed = repair.rewrites && capabilities.confirms_edits;
             match solution {
                 Some(Solution { found: Found::Fix(fix), .. }) if !is_confirmed => {
@@ -143,7 +144,7 @@ pub(crate) fn action(
                     if capabilities.resolves_actions && !is_confirmed {
                         action.data = serde_json::to_value(ResolveData::Place(place)).ok();
                     } else if !capabilities.applies_edits {
-                        // The command would have to request the edit.
+                        // The command would send the edit to the client.
                         return None;
                     } else {
                         action.command = Some(lsp::Command {

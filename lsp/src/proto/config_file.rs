@@ -81,7 +81,7 @@ fn snippet(it: &Proposal) -> Option<String> {
     let place = if blank.choices.is_empty() {
         format!("${{1:{}}}", plain(default))
     } else {
-        // The default comes first: it stays until another is chosen.
+        // The default comes first, because clients insert the first choice.
         let (first, others): (Vec<_>, Vec<_>) = blank.choices.iter().partition(|it| *it == default);
         let all: Vec<String> = first
             .into_iter()

@@ -7,7 +7,8 @@ use tower_lsp::ls_types as lsp;
 use crate::connection::docs;
 use crate::proto::view::View;
 
-/// The diagnostics of a document: all, or the gravest and a note that counts the others.
+/// The diagnostics of a document: all of them, or the most severe ones and the number of the
+/// others.
 pub(crate) fn all(view: &View<'_>) -> Vec<lsp::Diagnostic> {
     let (found, n_left) = worst(view.diagnostics(), MAX_DIAGNOSTICS);
     let mut out: Vec<_> = found.iter().map(|it| diagnostic(view, it)).collect();
@@ -48,7 +49,7 @@ pub(crate) fn diagnostic(view: &View<'_>, it: &Diagnostic) -> lsp::Diagnostic {
             relate(view.range(&step.range), step.message.clone());
         }
         if let Some(help) = &it.help {
-            // Problem views cut long lines: each sentence has its own.
+            // Problem views truncate long lines, so each sentence gets its own line.
             for (n, sentence) in help.split(". ").enumerate() {
                 relate(range, format!("{}{sentence}", if n == 0 { "help: " } else { "" }));
             }

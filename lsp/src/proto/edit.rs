@@ -28,8 +28,8 @@ pub(crate) fn edits(text: &Rope, encoding: Encoding, edits: &[TextEdit]) -> Vec<
     edits.iter().map(edit).collect()
 }
 
-/// Edits with a title, shown by clients with a preview. Clients show edits that need to be
-/// confirmed as a difference, and leave them out until the user has marked each.
+/// Edits with a title, for clients that show a preview of edits. Clients show edits that need
+/// confirmation as a diff, and apply only those that the user selects.
 pub(crate) fn titled(
     connection: &Connection,
     uri: &lsp::Uri,

@@ -1,4 +1,4 @@
-//! Texts with markup, for clients that show it and for those that do not.
+//! Converts texts with markup for clients with and without support for markup.
 
 use tower_lsp::ls_types as lsp;
 
@@ -10,7 +10,7 @@ pub(crate) fn content(is_plain: bool, text: String) -> lsp::MarkupContent {
     lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: text }
 }
 
-/// A text without code fences and marks of bold text and code.
+/// Removes the marks of code blocks, bold text and code from a text.
 fn plain(text: &str) -> String {
     let mut fence = None;
     let mut out = String::with_capacity(text.len());

@@ -28,8 +28,8 @@ pub(crate) fn link(view: &View<'_>, it: &Link) -> Option<lsp::DocumentLink> {
         Target::File(path, line, column) => {
             let here = view.uri.to_file_path()?;
             let file = lsp::Uri::from_file_path(here.parent()?.join(path))?;
-            // Editors take the line and the column from the fragment. Both count from 1; in a
-            // location, 0 is an unknown one.
+            // Editors read the line and the column from the fragment of the URI. Both count from 1;
+            // in a location, 0 means unknown.
             let (fragment, tooltip) = match (line, column) {
                 (0, _) => (String::new(), path.clone()),
                 (_, 0) => (format!("#L{line}"), format!("{path}:{line}")),

@@ -22,7 +22,8 @@ pub(crate) fn hover(view: &View<'_>, it: Hover) -> lsp::Hover {
     }
 }
 
-/// Data of an inlay hint, to resolve it and for clients that colour hints over the budget.
+/// Data of an inlay hint. The server resolves the hint with it, and clients may color hints over
+/// the budget.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct HintData<Uri> {
@@ -35,7 +36,8 @@ pub(crate) struct HintData<Uri> {
     pub is_over: bool,
 }
 
-/// An inlay hint as it is sent: [`lsp::InlayHint`] would hold its data as a tree.
+/// An inlay hint in the format of the protocol. [`lsp::InlayHint`] would store its data as a JSON
+/// tree.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ShownHint<'a> {
@@ -46,7 +48,7 @@ pub(crate) struct ShownHint<'a> {
     data: HintData<&'a lsp::Uri>,
 }
 
-/// An inlay hint; one over the budget is marked, because clients show all hints in one colour.
+/// An inlay hint. A hint over the budget is marked, because clients show all hints in one color.
 pub(crate) fn hint<'a>(view: &View<'a>, position: lsp::Position, it: Hint) -> ShownHint<'a> {
     ShownHint {
         position,
@@ -62,7 +64,7 @@ pub(crate) fn hint<'a>(view: &View<'a>, position: lsp::Position, it: Hint) -> Sh
     }
 }
 
-/// A code lens. On a function over the budget a click places reductions, and the title shows the
+/// A code lens. For a function over the budget, a click places reductions, and the title shows the
 /// result once it is known.
 pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
     let mut command =
@@ -89,8 +91,8 @@ pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
     lsp::CodeLens { range: view.range(&it.range), command: Some(command), data: None }
 }
 
-/// A code lens that tells what rewriting a function saves; a click rewrites it. `None` as long as
-/// that is not known, or if it saves nothing.
+/// A code lens with the savings of rewriting a function. A click rewrites the function. `None`
+/// while the savings are unknown, or if there are none.
 pub(crate) fn rewriting_lens(view: &View<'_>, it: &Lens) -> Option<lsp::CodeLens> {
     if !view.settings.editor.rewriting_lenses || !view.connection.capabilities().applies_edits {
         return None;
@@ -106,17 +108,17 @@ pub(crate) fn rewriting_lens(view: &View<'_>, it: &Lens) -> Option<lsp::CodeLens
     Some(lsp::CodeLens { range: view.range(&it.range), command: Some(command), data: None })
 }
 
-/// An op of `noisy/budget`.
+/// An op in the answer of `noisy/budget`.
 pub(crate) fn used(view: &View<'_>, it: Used) -> Value {
     json!({ "line": view.position(it.offset).line, "percent": it.percent })
 }
 
-/// The function of `noisy/budget`.
+/// The function in the answer of `noisy/budget`.
 pub(crate) fn most(it: Most) -> Value {
     json!({ "name": it.function, "text": it.text, "isOver": it.is_over })
 }
 
-/// A title for the middle of a sentence.
+/// Converts the first letter of a title to lower case, for the middle of a sentence.
 fn uncapitalized(title: &str) -> String {
     let mut chars = title.chars();
     chars.next().map_or_else(String::new, |it| it.to_lowercase().chain(chars).collect())

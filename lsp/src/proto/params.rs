@@ -1,4 +1,4 @@
-//! Converts protocol types to plain data, where that takes more than a position.
+//! Parameters of requests, and their conversion to plain data.
 
 use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::{Error, ErrorCode};
@@ -7,32 +7,32 @@ use tower_lsp::ls_types as lsp;
 use crate::features::write::action::{RepairRequest, Scope};
 use crate::features::write::refactor;
 
-/// The task of the optimizer in a code action, a code lens or a command.
+/// The task for the optimizer that a code action, a code lens or a command contains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlaceRequest {
     pub uri: lsp::Uri,
-    /// The version of the document; a command accepts any.
+    /// The version of the document; `None` for the newest one.
     pub version: Option<i32>,
-    /// The function by its byte offset in that version and its name; all functions if left out.
+    /// The byte offset of the function in that version, and its name; `None` for all functions.
     pub function: Option<(usize, String)>,
-    /// Repair the diagnostics of this code, and place nothing.
+    /// If given, only the diagnostics of this code are repaired, without a placement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Existing `reduce_noise` may be removed.
+    /// True if existing `reduce_noise` may be removed.
     #[serde(default)]
     pub anew: bool,
-    /// Functions may be rewritten so that they need fewer `reduce_noise`.
+    /// True if functions may be rewritten so that they need fewer `reduce_noise`.
     #[serde(default)]
     pub rewrites: bool,
 }
 
 impl PlaceRequest {
-    /// The placement of all functions of the newest version of a document.
+    /// A request for the placement in all functions of the newest version of a document.
     pub(crate) fn of(uri: lsp::Uri) -> Self {
         Self { uri, version: None, function: None, code: None, anew: false, rewrites: false }
     }
 
-    /// Returns the repair that is asked for.
+    /// Returns the requested repair.
     pub(crate) fn repair(&self) -> RepairRequest {
         let scope = match (&self.code, &self.function) {
             (Some(code), _) => Scope::Code(code.clone()),
@@ -43,13 +43,13 @@ impl PlaceRequest {
     }
 }
 
-/// Data of a code action, to resolve it.
+/// Data of a code action, from which the server resolves it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ResolveData {
-    /// Repair a scope.
+    /// Repairs a scope.
     Place(PlaceRequest),
-    /// Change the text without changing the program's meaning.
+    /// Changes the text without changing the meaning of the program.
     Refactor {
         uri: lsp::Uri,
         /// The version of the document.
@@ -59,7 +59,7 @@ pub(crate) enum ResolveData {
         range: std::ops::Range<usize>,
         title: String,
     },
-    /// Find the best order of a nest.
+    /// Applies the best schedule of a nest.
     Schedule {
         uri: lsp::Uri,
         /// The version of the document.
@@ -87,7 +87,7 @@ pub(crate) struct GraphParams {
     pub text_document: lsp::TextDocumentIdentifier,
     /// A position in the function.
     pub position: Option<lsp::Position>,
-    /// Draw the function after the placement, too.
+    /// True if the function is also drawn after the placement.
     #[serde(default)]
     pub fix: bool,
 }

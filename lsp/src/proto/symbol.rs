@@ -21,7 +21,7 @@ pub(crate) fn document_symbol(view: &View<'_>, it: &Symbol) -> lsp::DocumentSymb
     }
 }
 
-/// A symbol for clients that accept no tree.
+/// A symbol for clients that do not accept a tree.
 pub(crate) fn information(view: &View<'_>, it: Symbol) -> lsp::SymbolInformation {
     #[expect(deprecated, reason = "the field is part of the struct")]
     lsp::SymbolInformation {
@@ -46,7 +46,7 @@ fn symbol_kind(it: &Symbol) -> lsp::SymbolKind {
 pub(crate) fn fold(view: &View<'_>, it: &Fold) -> Option<lsp::FoldingRange> {
     let mut end = it.lines.1;
     if view.connection.capabilities().folds_lines {
-        // The line of the closing brace stays.
+        // The line of the closing brace stays visible.
         if it.kind == fold::Kind::Region {
             end -= 1;
         }

@@ -1,5 +1,4 @@
-//! The document that a query reads, as it is at that moment, with its positions in the client's
-//! encoding.
+//! The current document as a query sees it, with positions in the client's encoding.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use crate::features::write::action::RepairRequest;
 use crate::optimizer::{Solution, Solutions};
 use crate::text::position;
 
-/// The view of a query.
+/// The document, settings and caches that a query uses.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     /// Text, IR and facts.
@@ -28,16 +27,16 @@ pub(crate) struct View<'a> {
     pub settings: &'a Arc<Effective>,
     /// The client and its settings.
     pub connection: &'a Connection,
-    /// Data that answers keep for later ones.
+    /// Data that is cached between queries.
     pub cache: &'a mut Cache,
 }
 
-/// Data that answers keep for later ones.
+/// Data that is cached between queries.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
-    /// The semantic tokens sent last, with their number.
+    /// The semantic tokens of the last answer, with their number.
     pub tokens: Option<(u64, Arc<Numbers>)>,
-    /// The number of the semantic tokens sent last.
+    /// The number of the last semantic tokens.
     pub last_tokens: u64,
     /// Results of the optimizer.
     pub solutions: Option<Solutions>,
@@ -46,7 +45,7 @@ pub(crate) struct Cache {
 }
 
 impl View<'_> {
-    /// Returns the repair that was made in this version of the document, if there is one.
+    /// Returns the result of a repair in this version of the document, if it was computed.
     pub(crate) fn solution(&self, repair: &RepairRequest) -> Option<&Solution> {
         let solutions = self.cache.solutions.as_ref().filter(|it| it.version == self.version)?;
         solutions.all.iter().find(|it| it.repair == *repair)
@@ -61,7 +60,7 @@ impl View<'_> {
         found
     }
 
-    /// True if another server serves everything except noise.
+    /// True if another server handles everything except noise.
     pub(crate) fn is_only_noise(&self) -> bool {
         self.settings.editor.is_only_noise_in(self.document.is_of_heir())
     }
@@ -70,22 +69,22 @@ impl View<'_> {
         self.document.source().text()
     }
 
-    /// The byte offset of a position.
+    /// Converts a position of the protocol to a byte offset.
     pub(crate) fn offset(&self, position: lsp::Position) -> usize {
         position::offset(self.text(), position, self.connection.capabilities().encoding)
     }
 
-    /// The bytes of a range.
+    /// Converts a range of the protocol to a byte range.
     pub(crate) fn offsets(&self, range: lsp::Range) -> Range<usize> {
         position::offsets(self.text(), range, self.connection.capabilities().encoding)
     }
 
-    /// The position of a byte offset.
+    /// Converts a byte offset to a position of the protocol.
     pub(crate) fn position(&self, offset: usize) -> lsp::Position {
         position::position(self.text(), offset, self.connection.capabilities().encoding)
     }
 
-    /// The range of a range of bytes.
+    /// Converts a byte range to a range of the protocol.
     pub(crate) fn range(&self, bytes: &Range<usize>) -> lsp::Range {
         position::range(self.text(), bytes, self.connection.capabilities().encoding)
     }

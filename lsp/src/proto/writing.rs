@@ -54,7 +54,7 @@ fn detail(it: &completion::Proposal) -> Option<String> {
 /// The help for a signature.
 pub(crate) fn signature(view: &View<'_>, it: &Signature) -> lsp::SignatureHelp {
     let capabilities = view.connection.capabilities();
-    // Labels are counted in UTF-16 units, whatever the encoding of positions.
+    // Offsets in labels are in UTF-16 units, independent of the encoding of positions.
     let units = |at: usize| Encoding::Utf16.width(&it.label[..at]) as u32;
     let parameter = |range: &std::ops::Range<usize>| lsp::ParameterInformation {
         label: if capabilities.parameter_places {

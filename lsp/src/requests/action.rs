@@ -38,8 +38,9 @@ pub(crate) async fn actions(
             view.settings.file.loops,
             is_asked,
         );
-        // Offered to clients that ask for source actions by name: also if nothing is placed, and in
-        // HEIR's programs, and for ops to replace, also if nothing is wrong.
+        // A client that requests actions by kind also gets the repair of the file if no op is
+        // placed. In programs of HEIR, and if existing ops are replaced, it gets this action even
+        // without diagnostics.
         let whole = Action::Repair(RepairRequest::of(Scope::File), Vec::new());
         let asks = params.context.only.as_ref().is_some_and(|it| !it.is_empty());
         let may_change = || {
@@ -66,8 +67,8 @@ pub(crate) async fn actions(
     Ok(Some(found.unwrap_or_default()))
 }
 
-/// Returns true if the editor asks on save: it names the kinds of actions that it will apply
-/// without asking the user.
+/// True if the editor sends the request on save. Such a request lists the kinds of actions that are
+/// applied without asking the user.
 fn is_on_save(context: &lsp::CodeActionContext) -> bool {
     context.trigger_kind == Some(lsp::CodeActionTriggerKind::AUTOMATIC)
         && context.only.as_ref().is_some_and(|only| !only.is_empty())
@@ -76,26 +77,26 @@ fn is_on_save(context: &lsp::CodeActionContext) -> bool {
             .any(|it| it.starts_with("source") && params::wants(context, it))
 }
 
-/// Waits for the search, at most as long as the settings allow a save to take. Returns the version
-/// of the search.
+/// Waits for the search, up to the time that the settings allow for a save. Returns the version of
+/// the search.
 async fn searched(document: &Document) -> Result<i32> {
     let about = document.query(|view| (view.version, view.settings.editor.save_wait));
     let search = document.search();
     let (version, wait) = about.await?;
-    // When time is up, the repairs known by then count.
+    // After that time, the repairs that are known so far are used.
     if let Ok(searched) = host::timeout(wait, search).await {
         searched?;
     }
     Ok(version)
 }
 
-/// The edit of an action.
+/// Adds its edit to an action.
 pub(crate) async fn resolve(
     session: &Session,
     mut action: lsp::CodeAction,
 ) -> Result<lsp::CodeAction> {
     if let Some(refused) = &action.disabled {
-        // The menu of this editor lets the user choose it all the same.
+        // Some editors let the user choose a disabled action.
         session.connection.show(lsp::MessageType::INFO, &refused.reason);
         return Ok(action);
     }
@@ -128,7 +129,7 @@ pub(crate) async fn resolve(
             let found = session.ask(&uri, ask).await?.flatten();
             match found.ok_or_else(|| Error::from(NoAnswer::Modified))? {
                 Ok(edit) => action.edit = Some(edit),
-                // Nothing changes, and the user sees the reason.
+                // The text stays unchanged, and the user sees the reason.
                 Err(why) => session.connection.show(lsp::MessageType::INFO, &why),
             }
         }

@@ -1,4 +1,4 @@
-//! Execution of commands: exactly the advertised ones.
+//! Execution of the advertised commands.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use crate::session::Session;
 /// The command that prints the server's state.
 const DEBUG: &str = "noisy.printDebugInformation";
 
-/// The commands that a client can use: placement requires that it applies edits.
+/// The commands that a client can use. Placement requires that the client applies edits.
 pub(crate) fn all(client: &ClientCapabilities) -> Vec<&'static str> {
     if client.applies_edits { vec![PLACE, DEBUG] } else { vec![DEBUG] }
 }

@@ -1,8 +1,8 @@
 //! Open configuration files: their diagnostics, the meaning of a key, completion.
 //!
 //! Their diagnostics are published to every client, even to those that pull diagnostics of
-//! programs: a file that is not open has diagnostics too ([`problems`]), and each problem is shown
-//! once.
+//! programs, because files that are not open have diagnostics too ([`problems`]), and each problem
+//! is shown once.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use crate::session::{Session, TextNumber};
 use crate::text::config_file::ConfigFile;
 use crate::text::position;
 
-/// A configuration file was opened or changed: publishes its diagnostics, off the thread that reads
-/// from the client.
+/// Publishes the diagnostics of a configuration file that was opened or changed. Does not block the
+/// thread that reads from the client.
 pub(crate) fn check(session: &Arc<Session>, file: ConfigFile, number: TextNumber) {
     let session = session.clone();
     let publishing = session.connection.clone();
     let check = move || {
         let found = file.problems();
         let found = proto::config_file::diagnostics(&session.connection, &file, &found);
-        // A newer text has a check of its own.
+        // A newer text gets its own check.
         session.if_current(&file.uri, number, || {
             problems::set_open(&session.connection, &file.uri, file.version, found);
         });
@@ -45,7 +45,7 @@ pub(crate) fn hover(session: &Session, params: &lsp::HoverParams) -> Option<lsp:
     Some(proto::config_file::hover(&session.connection, &file, found))
 }
 
-/// The proposals at a position; `None` if the document is no configuration file.
+/// The proposals at a position; `None` if the document is not a configuration file.
 pub(crate) fn completion(
     session: &Session,
     params: &lsp::CompletionParams,

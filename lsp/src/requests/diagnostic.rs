@@ -1,4 +1,4 @@
-//! Diagnostics for clients that pull them; others get them from the actor after each edit.
+//! Diagnostics for clients that pull them. Other clients get them from the actor after each edit.
 
 use std::hash::Hasher;
 
@@ -9,7 +9,7 @@ use crate::proto;
 use crate::session::Session;
 use crate::wire::json::JsonBuffer;
 
-/// The diagnostics of a document, or that they have not changed.
+/// Returns the diagnostics of a document, or that they have not changed.
 pub(crate) async fn pull(
     session: &Session,
     params: lsp::DocumentDiagnosticParams,
@@ -27,7 +27,7 @@ pub(crate) async fn pull(
     Ok(JsonBuffer::from(items).within(head.into_bytes(), b"}"))
 }
 
-/// Equal for equal diagnostics.
+/// The id of a result. Equal diagnostics have equal ids.
 fn result_id(items: &[u8]) -> String {
     let mut hasher = rustc_hash::FxHasher::default();
     hasher.write(items);

@@ -1,5 +1,5 @@
-//! Formatting of a document, of a range, and while typing. A text with syntax errors stays as it
-//! is.
+//! Formatting of a document, of a range, and while typing. A text with syntax errors is not
+//! changed.
 
 use std::ops::Range;
 
@@ -33,7 +33,7 @@ pub(crate) async fn range(
     edits(session, &params.text_document.uri, Some(params.range)).await
 }
 
-/// Formats a copy of the text on a thread of its own, so that a long text delays no edit.
+/// Formats a copy of the text on its own thread, so that a long text does not delay edits.
 async fn edits(session: &Session, uri: &lsp::Uri, range: Option<lsp::Range>) -> Result<Edits> {
     let look = move |view: &mut View<'_>| {
         (view.text().clone(), view.version, range.map(|it| view.offsets(it)))

@@ -28,7 +28,7 @@ pub(crate) async fn definition(
     Ok(Some(found.unwrap_or(lsp::GotoDefinitionResponse::Array(Vec::new()))))
 }
 
-/// The mentions of an entity in textual order, each with a flag for definitions.
+/// The mentions of an entity in textual order. The flag is true for a definition.
 async fn named(
     session: &Session,
     at: lsp::TextDocumentPositionParams,

@@ -67,7 +67,7 @@ pub(crate) async fn workspace_symbols(
         .collect();
     let mut out = Vec::new();
     for answer in asked {
-        // A document that changes or closes meanwhile has no part in the answer.
+        // A document that changes or closes before it answers is left out.
         out.extend(answer.await.unwrap_or_default());
     }
     out.truncate(MAX_SYMBOLS);

@@ -33,7 +33,7 @@ pub(crate) async fn hover(
     Ok(session.ask(&at.text_document.uri, ask).await?.flatten())
 }
 
-/// The hints of a range; never null, which some clients take for "unchanged".
+/// The hints of a range. The answer is never null, because some clients take null for "unchanged".
 pub(crate) async fn hints(session: &Session, params: lsp::InlayHintParams) -> Result<JsonBuffer> {
     let (mut hints, mut forward, mut out) = (None, None, JsonArray::new());
     let job = move |view: &mut View<'_>| {

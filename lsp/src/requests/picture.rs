@@ -1,5 +1,5 @@
 //! Pages that an editor shows beside a program: requests of this server, documented in
-//! docs/editors.md. Each answer has the whole page.
+//! docs/editors.md. Each answer contains the whole page.
 
 use noisy_analyses::{Document, Rule};
 use ropey::Rope;
@@ -15,8 +15,8 @@ use crate::proto::view::View;
 use crate::session::Session;
 use crate::wire::json::JsonBuffer;
 
-/// The noise graph of the function at a position, as HTML; without one, of the first function that
-/// is over the budget. With `fix`, also the graph after the placement.
+/// The noise graph of the function at a position, as HTML; without a position, of the first
+/// function that is over the budget. With `fix`, also the graph after the placement.
 pub(crate) async fn graph(session: &Session, params: GraphParams) -> Result<JsonBuffer> {
     let uri = params.text_document.uri;
     let document = session.open_document(&uri)?;

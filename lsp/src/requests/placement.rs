@@ -1,5 +1,5 @@
-//! Repairs on demand, when a code action is resolved or the command is executed: with progress for
-//! the user and a way to cancel.
+//! Repairs on demand, when a code action is resolved or the command is executed. The user sees the
+//! progress and can cancel the repair.
 
 use ropey::Rope;
 use tower_lsp::jsonrpc::{Error, Result};
@@ -67,7 +67,7 @@ pub(crate) async fn solution(
             let progress = Progress::begin(connection, &what, stop.flag(), options.limits.time);
             let report = Box::new(progress.watch());
             let wanted = vec![repair];
-            // Cancelling does not wait for the solver to see it.
+            // A cancellation does not wait until the solver notices it.
             let mut solved = tokio::select! {
                 solved = optimizer::run(connection, &settings, text.clone(), wanted, options, Some(report)) => solved.map_err(params::refused)?,
                 () = progress.cancelled() => return Err(Error::request_cancelled()),

@@ -1,5 +1,5 @@
-//! The edits of refactorings, found and proven on a thread of their own, so that a long text delays
-//! no edit.
+//! The edits of refactorings. They are computed and checked on a separate thread, so that a long
+//! text does not delay edits.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Semantic tokens: of a document, as a difference from the last ones sent, and of a range.
+//! Semantic tokens: of a document, as a difference from the previous answer, and of a range.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::proto::view::View;
 use crate::session::Session;
 use crate::wire::json::JsonBuffer;
 
-/// The tokens of a document, and those sent before, each with its number.
+/// The tokens of a document, and those of the previous answer, each with a number.
 struct Sent {
     new: (u64, Arc<Numbers>),
     old: Option<(u64, Arc<Numbers>)>,
@@ -32,7 +32,8 @@ async fn all(session: &Session, uri: &lsp::Uri) -> Result<Option<Sent>> {
         let number = view.cache.last_tokens + 1;
         let new = (number, Arc::new(tokens.take()));
         view.cache.last_tokens = number;
-        // A file of 100,000 ops has 16 MB of them.
+        // The cache is only filled for clients that use differences: the tokens of 100,000 ops take
+        // 16 MB.
         if view.connection.capabilities().token_deltas {
             view.cache.tokens = Some(new.clone());
         }
@@ -41,7 +42,7 @@ async fn all(session: &Session, uri: &lsp::Uri) -> Result<Option<Sent>> {
     session.alone().run(uri, job).await
 }
 
-/// Writes an answer, which may be megabytes long, on a thread of its own.
+/// Writes an answer on a separate thread, because it may be megabytes long.
 async fn write(json: impl FnOnce() -> JsonBuffer + Send + 'static) -> Result<JsonBuffer> {
     host::blocking(json).await.ok_or_else(Error::internal_error)
 }
@@ -51,7 +52,7 @@ fn none() -> JsonBuffer {
     JsonBuffer::from(b"null".to_vec())
 }
 
-/// Some of the numbers, as a JSON array.
+/// Appends a range of the numbers as a JSON array.
 fn add(out: &mut JsonBuffer, data: &Numbers, range: Range<usize>) {
     out.push(b"[");
     for (n, slice) in data.slices(range).filter(|it| !it.is_empty()).enumerate() {
@@ -76,7 +77,7 @@ fn whole(number: Option<u64>, data: &Numbers) -> JsonBuffer {
     out
 }
 
-/// All tokens.
+/// All tokens of a document.
 pub(crate) async fn full(
     session: &Session,
     params: lsp::SemanticTokensParams,
@@ -87,7 +88,7 @@ pub(crate) async fn full(
     }
 }
 
-/// The difference from the tokens of an earlier answer; all tokens if that answer is gone.
+/// The difference from the tokens of an earlier answer; all tokens if that answer is not cached.
 pub(crate) async fn delta(
     session: &Session,
     params: lsp::SemanticTokensDeltaParams,

@@ -1,4 +1,5 @@
-//! One message after the other: the part of the main loop that a program and a web worker share.
+//! Handles one message after the other. A program and a web worker share this part of the main
+//! loop.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::wire::outbox::Outbox;
 use crate::wire::transport::Incoming;
 use crate::{host, log};
 
-/// A server with its client.
+/// A server and the connection to its client.
 pub(crate) struct Dispatch {
     runtime: Handle,
     pub outbox: Outbox,
@@ -27,7 +28,7 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    /// A server whose tasks run in `runtime`.
+    /// Creates a server. Its tasks run in `runtime`.
     pub(crate) fn new(runtime: &Handle) -> Self {
         let session = Arc::new(Session::new(runtime.clone()));
         let outbox = session.connection.outbox.clone();
@@ -47,7 +48,7 @@ impl Dispatch {
         Self { runtime: runtime.clone(), outbox, ingress, answers: Box::pin(answers) }
     }
 
-    /// Takes a message. Returns the exit code if the client says `exit`.
+    /// Handles a message. Returns the exit code if the message is `exit`.
     pub(crate) fn take(&mut self, incoming: Incoming) -> Option<u8> {
         tell_useless_names(&self.outbox);
         match incoming {
@@ -55,8 +56,8 @@ impl Dispatch {
                 if request.method() == "exit" && request.id().is_none() {
                     return Some(self.ingress.exit_code());
                 }
-                // Always ready: `initialize`, the only future to wait for, is answered in its first
-                // poll.
+                // The service is always ready: `initialize`, the only request that it waits for, is
+                // answered in its first poll.
                 let mut context = Context::from_waker(Waker::noop());
                 if self.ingress.poll_ready(&mut context).is_pending() {
                     log::line(format_args!("not ready for {}", request.method()));
@@ -73,7 +74,7 @@ impl Dispatch {
                 }
             }
             Incoming::Answer(response) => {
-                // The sink takes everything at once, and ignores unknown answers.
+                // The sink accepts each answer immediately, and ignores unknown ones.
                 let _ = self.answers.as_mut().start_send(response);
             }
             Incoming::Broken(reply) => answer(&self.outbox, reply.map(Reply::Plain)),
@@ -88,7 +89,7 @@ impl Dispatch {
     }
 }
 
-/// Warns the user of documents that get no answers, because their names are no URIs.
+/// Warns the user about documents that get no answers, because their names are not URIs.
 fn tell_useless_names(outbox: &Outbox) {
     for name in outbox.spellings().take_untold() {
         let message = format!("noisy-lsp: ignoring the document: '{name}' is not a valid URI");

@@ -1,12 +1,12 @@
-//! The service in front of `tower_lsp`'s: it does everything that must happen in the order of the
-//! wire, before anything waits.
+//! The service in front of the one of `tower_lsp`. It does everything that must happen in the order
+//! of the received messages, before any handler waits.
 //!
 //! *Laws.*
-//! - `call` is called by the one thread that reads, in wire order. Notifications about documents
-//!   and settings take effect in it.
-//! - The future of a request is polled once in it. A handler sends its query to the document's
-//!   actor before its first `await`, so the query has the same position in the actor's mailbox as
-//!   the request on the wire.
+//! - The thread that reads messages runs `call` in the order of the messages. Notifications about
+//!   documents and settings take effect during this call.
+//! - The future of a request is polled once during this call. A handler sends its query to the
+//!   document's actor before its first `await`, so the query has the same position in the actor's
+//!   mailbox as the request among the received messages.
 //! - Every request is answered once: a panicking handler with an internal error, a cancelled one
 //!   (by `tower_lsp`) with -32800, an unknown one with -32601, even if its name starts with `$/`.
 //!   Before `initialize` all others are answered with -32002, and after `shutdown` all with -32600.
@@ -52,7 +52,7 @@ enum Phase {
 
 #[derive(Debug)]
 pub(crate) enum Reply {
-    /// An answer that `tower_lsp` makes.
+    /// An answer that `tower_lsp` serializes.
     Plain(Response),
     /// The JSON text of a whole message.
     Written(JsonBuffer),
@@ -68,7 +68,7 @@ impl Reply {
     }
 }
 
-/// The requests whose answers are being written, with the means to cancel them.
+/// The requests whose answers are being written, with handles to cancel them.
 #[derive(Clone, Debug, Default)]
 struct Pending(Arc<Mutex<FxHashMap<Id, AbortHandle>>>);
 
@@ -103,7 +103,7 @@ impl Pending {
     }
 }
 
-/// See the module.
+/// See the documentation of the module.
 pub(crate) struct Ingress {
     inner: LspService<Server>,
     server: Server,
@@ -153,7 +153,7 @@ fn is_ordered(request: &Request) -> bool {
         )
 }
 
-/// Removes parameters that a client sends with a request that has none.
+/// Removes the parameters of a request that takes none, because some clients send them.
 fn without_params(request: Request) -> Request {
     let (method, id, _) = request.into_parts();
     let request = Request::build(method);
@@ -178,7 +178,7 @@ impl Ingress {
         self.phase.load(Ordering::SeqCst) == phase as u8
     }
 
-    /// The error for a request that the current phase refuses, whatever it asks.
+    /// The error for a request that the current phase does not allow.
     fn refusal(&self, method: &str) -> Option<Error> {
         if self.is(Phase::ShutDown) {
             return Some(Error::invalid_request());
@@ -263,13 +263,13 @@ impl Ingress {
         }
     }
 
-    /// Takes the text of a configuration file, and has it checked.
+    /// Stores the text of a configuration file, and starts a check of it.
     fn check(&self, file: ConfigFile) {
         let number = self.session().set_config_file(file.clone());
         requests::config_file::check(self.session(), file, number);
     }
 
-    /// Lets `tower_lsp` answer.
+    /// Passes a request to `tower_lsp`.
     fn plain(
         &mut self,
         id: Option<Id>,
@@ -298,7 +298,7 @@ impl Ingress {
         if settings.as_object().is_some_and(|it| !it.is_empty()) {
             configuration::take(self.session(), settings);
         }
-        // Clients that are asked for their settings send none in the notification.
+        // Clients that answer requests for settings send none in the notification.
         configuration::request(self.session());
     }
 }
@@ -362,8 +362,8 @@ impl Service<Request> for Ingress {
             Ok(reply)
         };
         let mut handled = handled.boxed();
-        // The first poll, in wire order. No waker is needed: whoever continues the future polls it
-        // again.
+        // The first poll, in the order of the messages. It needs no waker, because the future is
+        // polled again later in any case.
         match Pin::new(&mut handled).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(reply) => futures_util::future::ready(reply).boxed(),
             Poll::Pending => handled,

@@ -40,7 +40,7 @@ pub(crate) fn initialize(
     })
 }
 
-/// The client accepts requests from now on.
+/// Sends the first requests and notifications, because the client accepts them from now on.
 pub(crate) fn initialized(session: &Arc<Session>) {
     ask::register(&session.connection);
     configuration::request(session);

@@ -1,8 +1,8 @@
 //! The table of requests, each with the function in [`crate::requests`] that answers it.
 //!
 //! *Law.* A handler sends its query to the document's actor before its first `await`, and awaits
-//! nothing but the answer: never the client. Separate tasks ask the client, with a time limit (see
-//! [`crate::connection::ask`]).
+//! nothing but the answer: never the client. Requests to the client are sent in separate tasks,
+//! with a time limit (see [`crate::connection::ask`]).
 
 pub(crate) mod capabilities;
 pub(crate) mod dispatch;
@@ -39,12 +39,12 @@ pub(crate) struct Server {
     pub session: Arc<Session>,
 }
 
-/// An answer that is being written.
+/// An answer that is written as JSON text.
 pub(crate) type Written = BoxFuture<'static, Result<JsonBuffer>>;
 
-/// One line for each request: its types and its handler. `made` are answers of a few items, which
-/// `tower_lsp` turns into a tree of JSON values; `written` are answers about a whole file, which
-/// the handlers write as text.
+/// One line for each request: its types and its handler. A `made` answer has few items, and
+/// `tower_lsp` converts it to a tree of JSON values. A `written` answer covers a whole file, and
+/// the handler writes it as text.
 macro_rules! table {
     (
         made: $($method:ident($params:ty) -> $answer:ty = $handler:path;)*
@@ -69,7 +69,7 @@ macro_rules! table {
         }
 
         impl Server {
-            /// Answers a request whose answer is written; `None` for other requests.
+            /// Answers a request with a `written` answer; `None` for other requests.
             pub(crate) fn write(&self, method: &str, params: Option<&Value>) -> Option<Written> {
                 let session = self.session.clone();
                 match method {

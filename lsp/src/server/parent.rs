@@ -1,14 +1,14 @@
-//! Ends the server when the client's process is gone.
+//! Ends the server when the process of the client has ended.
 
 use std::time::Duration;
 
 use crate::{host, log};
 
-/// Ends the process when the client's does; a client that dies may leave its end of the pipe to
-/// others.
+/// Ends this process when the process of the client ends. The end of standard input is not enough,
+/// because other processes may keep the pipe of a dead client open.
 pub(crate) fn watch(id: u32) {
     let process = std::path::PathBuf::from(format!("/proc/{id}"));
-    // Without this directory nothing is known, for example because the client is in another
+    // Without this directory the client cannot be observed, for example because it runs in another
     // container.
     if !process.exists() {
         return;

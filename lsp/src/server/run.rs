@@ -1,4 +1,4 @@
-//! The main loop of a program: reads until the input ends or the client says `exit`.
+//! The main loop of a program: reads until the input ends or the client sends `exit`.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::dispatch::Dispatch;
 use crate::wire::transport;
 
-/// Maximum time that a client which does not read may delay the end of the process.
+/// Maximum time to write the last messages, because the client may not read them.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Serves standard input and output; returns the exit code.
@@ -17,7 +17,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 ///
 /// If standard input cannot be read, or a thread cannot be started.
 pub fn run() -> io::Result<u8> {
-    // Handlers only wait for actors, so one thread is enough; the optimizer has threads of its own.
+    // Handlers only wait for actors, so one thread is enough. The optimizer has its own threads.
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build()?;
     let _inside = runtime.enter();
@@ -38,8 +38,8 @@ pub fn run() -> io::Result<u8> {
     Ok(code.unwrap_or_else(|| dispatch.exit_code()))
 }
 
-/// Standard output as a file: the standard library's would write a message in two parts, the first
-/// up to its last line break.
+/// Returns standard output as a file. `io::stdout` would write a message in two parts, the first up
+/// to its last line break.
 fn unbuffered_stdout() -> io::Result<File> {
     #[cfg(unix)]
     let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();

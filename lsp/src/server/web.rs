@@ -1,7 +1,7 @@
-//! The server of a web worker: the page passes messages and gives turns.
+//! The server of a web worker. The page passes messages to it and runs its turns.
 //!
-//! *Law.* It is the server of a program: the same messages have the same answers. Work on another
-//! thread is done in the turn, in steps as ever; searches for placements go to another worker.
+//! *Law.* It answers each message as the server of a program does. Work for other threads runs in
+//! the turn, in steps. Searches for placements run in another worker.
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ use crate::wire::transport;
 pub enum Event {
     /// The JSON text of a message to the client.
     Message(Vec<u8>),
-    /// Have another worker [`search`]; the number is of the search.
+    /// Start a [`search`] in another worker: its number, and its input.
     Search(u32, Vec<u8>),
-    /// End a search: its answer is no longer needed.
+    /// End the search with this number, because its answer is no longer needed.
     End(u32),
     /// The client has ended the server.
     Exit(u8),
 }
 
-/// A server.
+/// The server of a web worker.
 pub struct Server {
     runtime: Runtime,
     dispatch: Dispatch,
@@ -43,7 +43,7 @@ impl Default for Server {
     ///
     /// # Panics
     ///
-    /// If the runtime cannot be made, which needs nothing from outside.
+    /// If the runtime cannot be created. Its creation needs no external resource.
     fn default() -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         let runtime = runtime.unwrap_or_else(|error| panic!("no runtime: {error}"));
@@ -56,15 +56,15 @@ impl Default for Server {
 }
 
 impl Server {
-    /// Takes the JSON text of a message.
+    /// Handles the JSON text of a message.
     pub fn receive(&mut self, message: &[u8]) {
         let _inside = self.runtime.enter();
         let incoming = transport::parse(message, self.dispatch.outbox.spellings());
         self.exit_code = self.dispatch.take(incoming).or(self.exit_code);
     }
 
-    /// Takes the answer of a search, or a report about it. An empty answer says that its worker has
-    /// ended.
+    /// Handles the answer of a search, or a report about it. An empty answer means that the worker
+    /// has ended.
     pub fn searched(&mut self, number: u32, is_report: bool, answer: &[u8]) {
         if is_report {
             web::reported(number, String::from_utf8_lossy(answer).into_owned());
@@ -73,10 +73,11 @@ impl Server {
         }
     }
 
-    /// Works until there is nothing to do, or for a moment. Returns the time after which the next
-    /// turn is due, if there is no message before.
+    /// Works until no work is left, or until the time of a turn is used up. Returns the time after
+    /// which the next turn is due, unless a message arrives before.
     pub fn turn(&mut self) -> Option<Duration> {
-        /// Timers fire at the end of a round, and their tasks run in the next.
+        /// Number of idle rounds that end a turn. Timers fire at the end of a round, and their
+        /// tasks run in the next one.
         const LAST_ROUNDS: u32 = 2;
         web::begin_turn();
         web::begin_round();
@@ -91,7 +92,7 @@ impl Server {
         web::next_timer()
     }
 
-    /// Takes the events of the turns so far.
+    /// Removes and returns the events of the turns so far.
     pub fn events(&mut self) -> Vec<Event> {
         let mut all = Vec::new();
         while let Some(body) = self.dispatch.outbox.take() {
@@ -106,7 +107,7 @@ impl Server {
     }
 }
 
-/// Runs a search for a server of another worker, and passes its progress to `report`. Returns the
+/// Runs a search for the server in another worker, and passes its progress to `report`. Returns the
 /// answer for [`Server::searched`].
 pub fn search(wanted: &[u8], report: impl Fn(String) + Send + Sync + 'static) -> Vec<u8> {
     optimizer::search(wanted, report)

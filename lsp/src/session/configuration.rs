@@ -1,4 +1,4 @@
-//! The editor's settings: requested, taken, and everything refreshed that depends on them.
+//! Requests and stores the editor's settings, and refreshes everything that depends on them.
 
 use std::sync::Arc;
 
@@ -39,13 +39,13 @@ pub(crate) fn request(session: &Arc<Session>) {
     });
 }
 
-/// Takes settings for all roots that the client sent unasked.
+/// Stores settings for all roots that the client sent in a notification.
 pub(crate) fn take(session: &Session, section: &Value) {
     let connection = &session.connection;
     change(session, connection.settings.turn(), || set(connection, None, section));
 }
 
-/// Takes settings with `set`, unless a later turn has taken some; if they changed, refreshes
+/// Stores settings with `set`, unless a later turn has stored some. If they changed, refreshes
 /// everything that depends on them.
 fn change(session: &Session, turn: u64, set: impl FnOnce() -> bool) {
     if session.connection.settings.in_turn(turn, set).unwrap_or(false) {
@@ -54,15 +54,15 @@ fn change(session: &Session, turn: u64, set: impl FnOnce() -> bool) {
     }
 }
 
-/// Takes the settings from `initialize`. Some clients send all settings in `initialize`, and answer
-/// `null` to every question; these count until the client sends others.
+/// Stores the settings from `initialize`. Some clients send all settings in `initialize`, and
+/// answer `null` to each request for settings. These settings apply until the client sends others.
 pub(crate) fn start(connection: &Connection, options: &Value) {
     set(connection, None, options);
     connection.settings.set_initial(Config::read(options).ok());
 }
 
-/// Takes settings; returns true if they changed. Invalid ones are reported, and the settings stay
-/// as they were. `null` means that nothing is set.
+/// Stores settings; returns true if they changed. Invalid settings are reported and not stored.
+/// `null` means that the client sets nothing.
 fn set(connection: &Connection, scope: Option<&Option<lsp::Uri>>, section: &Value) -> bool {
     let read = if is_nothing(section) {
         Ok(connection.settings.initial())

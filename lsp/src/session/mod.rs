@@ -1,4 +1,4 @@
-//! The connection and the open documents, which the handlers of requests work on.
+//! The connection and the open documents, for the handlers of requests.
 
 pub(crate) mod configuration;
 pub(crate) mod watch;
@@ -17,8 +17,8 @@ use crate::proto::view::View;
 use crate::text::config_file::ConfigFile;
 use crate::wire::json::{JsonArray, JsonBuffer};
 
-/// A visible range with its surroundings has at most this many lines; it is answered before whole
-/// files.
+/// Maximum number of lines of a range that is handled before whole files: a visible range with its
+/// surroundings is shorter.
 const NEAR: u32 = 1000;
 
 /// A connection with its documents.
@@ -36,20 +36,19 @@ struct ConfigFiles {
     n_texts: u64,
 }
 
-/// Identifies a text of a configuration file. Versions do not: a file that is closed and opened
-/// again may have the same one.
+/// Identifies a text of a configuration file. A version does not identify it: a file that is closed
+/// and opened again may have the same version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextNumber(u64);
 
 impl Session {
-    /// A session without documents; its tasks run in `runtime`.
+    /// Creates a session without documents. Its tasks run in `runtime`.
     pub(crate) fn new(runtime: Handle) -> Self {
         let connection = Arc::new(Connection::new(runtime));
         Self { connection, documents: Mutex::default(), config_files: Mutex::default() }
     }
 
-    /// Queries a document; `None` if it is not open. The query is on its way before the first
-    /// `await`.
+    /// Queries a document; `None` if it is not open. The query is sent before the first `await`.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         uri: &lsp::Uri,
@@ -65,7 +64,8 @@ impl Session {
         answer(document.run(job).await)
     }
 
-    /// Runs a job about a range of a document; a short one comes before jobs about whole files.
+    /// Runs a job about a range of a document. A job about a short range runs before jobs about
+    /// whole files.
     pub(crate) async fn run_in<J: Job>(
         &self,
         uri: &lsp::Uri,
@@ -79,7 +79,7 @@ impl Session {
         answer(document.run(job).await)
     }
 
-    /// Runs a job that writes a list as JSON; the list of a document that is not open is empty.
+    /// Runs a job that writes a list as JSON. For a document that is not open, the list is empty.
     pub(crate) async fn list<J>(&self, uri: &lsp::Uri, job: J) -> Result<JsonBuffer>
     where
         J: Job<Output = JsonBuffer>,
@@ -87,7 +87,7 @@ impl Session {
         Ok(self.run(uri, job).await?.unwrap_or_else(|| JsonArray::new().take()))
     }
 
-    /// The documents for requests that another server may answer as well.
+    /// Access to documents for requests that another server may also answer.
     pub(crate) fn alone(&self) -> Alone<'_> {
         Alone(self)
     }
@@ -97,7 +97,7 @@ impl Session {
         self.document(uri).ok_or_else(|| Error::invalid_params("the document is not open"))
     }
 
-    /// Lets each document look up its settings again.
+    /// Makes each document look up its settings again.
     pub(crate) fn refresh(&self) {
         self.all_documents().iter().for_each(Document::refresh);
     }
@@ -123,7 +123,7 @@ impl Session {
         self.config_files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An open configuration file as it is now.
+    /// An open configuration file with its current text.
     pub(crate) fn config_file(&self, uri: &lsp::Uri) -> Option<ConfigFile> {
         self.config_files().all.get(uri.as_str()).map(|it| it.0.clone())
     }
@@ -142,7 +142,8 @@ impl Session {
         self.config_files().all.remove(uri.as_str()).is_some()
     }
 
-    /// Runs `act` if the text of a configuration file is still current; no change comes in between.
+    /// Runs `act` if the text of a configuration file is still current. The text cannot change
+    /// while `act` runs.
     pub(crate) fn if_current(&self, uri: &lsp::Uri, number: TextNumber, act: impl FnOnce()) {
         let files = self.config_files();
         if files.all.get(uri.as_str()).is_some_and(|it| it.1 == number) {
@@ -150,7 +151,7 @@ impl Session {
         }
     }
 
-    /// Opens a document, replacing any of that name.
+    /// Adds an open document. An older one with the same name is closed.
     pub(crate) fn insert(&self, uri: &lsp::Uri, document: Document) {
         if let Some(old) = self.documents().insert(uri.as_str().to_owned(), document) {
             old.close();
@@ -164,8 +165,8 @@ impl Session {
     }
 }
 
-/// The documents that this server serves alone. Those that are left to another server, except for
-/// noise, count as not open.
+/// The documents that this server handles alone. Documents that another server handles, except for
+/// their noise, count as not open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alone<'a>(&'a Session);
 

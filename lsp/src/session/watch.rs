@@ -1,5 +1,5 @@
-//! Watches configuration files: some clients do not watch files, and none watches outside of its
-//! workspace.
+//! Watches configuration files, because some clients do not watch files, and no client watches
+//! files outside of its workspace.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use super::Session;
 use crate::connection::{ask, problems, status};
 use crate::host;
 
-/// Time between two looks for new, deleted or changed configuration files; a look checks about
+/// Time between two checks for new, deleted or changed configuration files. A check looks for about
 /// twenty names.
 const INTERVAL: Duration = Duration::from_secs(2);
 
@@ -30,8 +30,8 @@ pub(crate) fn start(session: &Arc<Session>) {
             let look =
                 move || looking.connection.settings.stamps(documents.iter().map(|it| &it.uri));
             let Some(now) = host::blocking(look).await else { return };
-            // The first look counts as a change, too: a file may have changed after the settings
-            // were read.
+            // The first check counts as a change too, because a file may have changed after the
+            // settings were read.
             if before.as_ref() != Some(&now) {
                 changed(&watched);
             }

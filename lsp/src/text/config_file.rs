@@ -46,7 +46,7 @@ impl ConfigFile {
         }
     }
 
-    /// Its mistakes. Reads the files that it extends.
+    /// The mistakes in the file. Reads the files that it extends.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let path = self.uri.to_file_path().map_or_else(PathBuf::new, std::borrow::Cow::into_owned);
         noisy_settings::problems(Path::new(&path), &self.text.to_string())

@@ -1,7 +1,7 @@
-//! The text of a document and everything derived from it.
+//! The text of a document and all data derived from it.
 //!
-//! *Law.* The text survives everything: if derivation panics, the text is there, and the next edit
-//! tries again.
+//! *Law.* The text is never lost: if the derivation panics, the text is kept, and the next edit
+//! repeats the derivation.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,16 +31,17 @@ fn derive(text: &str, model: &Arc<NoiseModel>) -> Derived {
 }
 
 impl Content {
-    /// Derives a document from a text under a model.
+    /// Derives a document from a text with a noise model.
     pub(crate) fn new(text: &str, model: Arc<NoiseModel>) -> Self {
         Self { derived: derive(text, &model), model }
     }
 
-    /// Derives the document again under another model.
+    /// Derives the document again with another noise model.
     pub(crate) fn set_model(&mut self, model: &Arc<NoiseModel>) {
         if self.model != *model {
             let text = self.text().to_string();
-            // The old data goes first: two copies of a large file may not fit into memory.
+            // The old data is dropped first, because two copies of a large file may not fit into
+            // memory.
             self.derived = Derived::Broken(Rope::new());
             *self = Self::new(&text, Arc::clone(model));
         }
@@ -61,9 +62,9 @@ impl Content {
         }
     }
 
-    /// Replaces a range of bytes, which must lie on character boundaries within the text.
+    /// Replaces a range of bytes. Its ends must be character boundaries of the text.
     pub(crate) fn edit(&mut self, bytes: Range<usize>, new: &str) {
-        // A clone of a rope costs nothing; only the nodes that the edit touches are copied.
+        // A clone of a rope is cheap: only the nodes that the edit touches are copied.
         let mut text = self.text().clone();
         if let Derived::Good(document) = &mut self.derived {
             let bytes = bytes.clone();

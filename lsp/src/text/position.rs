@@ -11,8 +11,8 @@ use tower_lsp::ls_types as lsp;
 
 use super::encoding::Encoding;
 
-/// The encoding to use of those that a client offers: bytes, which cost nothing, or else its first
-/// known one.
+/// Chooses one of the encodings that a client offers: bytes, which need no conversion, or else the
+/// first known one.
 pub(crate) fn negotiate(offered: &[lsp::PositionEncodingKind]) -> Encoding {
     let known = |kind: &lsp::PositionEncodingKind| match kind.as_str() {
         "utf-8" => Some(Encoding::Utf8),
@@ -35,7 +35,7 @@ pub(crate) fn encoding_kind(encoding: Encoding) -> lsp::PositionEncodingKind {
     }
 }
 
-/// The byte offset of a position.
+/// Converts a position to a byte offset.
 pub(crate) fn offset(text: &Rope, position: lsp::Position, encoding: Encoding) -> usize {
     let line = position.line as usize;
     if line >= text.len_lines() {
@@ -76,19 +76,20 @@ fn line_end(text: &Rope, line: usize) -> usize {
     end
 }
 
-/// The bytes of a range, in order even if its ends are not.
+/// Converts a range of the protocol to a byte range. The ends may be in the wrong order.
 pub(crate) fn offsets(text: &Rope, range: lsp::Range, encoding: Encoding) -> Range<usize> {
     let (a, b) = (offset(text, range.start, encoding), offset(text, range.end, encoding));
     a.min(b)..a.max(b)
 }
 
-/// The position of a byte offset.
+/// Converts a byte offset to a position.
 pub(crate) fn position(text: &Rope, offset: usize, encoding: Encoding) -> lsp::Position {
     let (line, column) = encoding.line_column(text, offset);
     lsp::Position::new(line as u32, column as u32)
 }
 
-/// Positions of byte offsets that mostly go forward: each costs the distance from the last one.
+/// Converts byte offsets that mostly increase to positions. A conversion costs the distance from
+/// the previous offset.
 #[derive(Debug)]
 pub(crate) struct Forward {
     encoding: Encoding,
@@ -97,15 +98,15 @@ pub(crate) struct Forward {
 }
 
 impl Forward {
-    /// From this distance on a position is looked up from the start.
+    /// At this distance (in bytes) or more, a position is computed without the previous one.
     const FAR: usize = 1024;
 
-    /// At the start of a text.
+    /// Begins at the start of a text.
     pub(crate) fn new(encoding: Encoding) -> Self {
         Self { encoding, at: 0, position: lsp::Position::new(0, 0) }
     }
 
-    /// The position of a byte offset.
+    /// Converts a byte offset to a position.
     pub(crate) fn go(&mut self, text: &Rope, offset: usize) -> lsp::Position {
         if self.at <= offset && offset - self.at < Self::FAR && offset <= text.len_bytes() {
             let (chunk, start, ..) = text.chunk_at_byte(self.at);
@@ -125,8 +126,8 @@ impl Forward {
         self.position
     }
 
-    /// Passes a text in pieces. Returns false if it ends with a CR: the next character decides
-    /// whether that ends its line.
+    /// Advances over a text in pieces. Returns false if the text ends with a CR, because the next
+    /// character decides if that CR ends the line.
     fn pass<'a>(&mut self, pieces: impl IntoIterator<Item = &'a str>) -> bool {
         let mut last = b' ';
         for piece in pieces {
@@ -145,7 +146,7 @@ impl Forward {
     }
 }
 
-/// The range of a range of bytes.
+/// Converts a byte range to a range of the protocol.
 pub(crate) fn range(text: &Rope, bytes: &Range<usize>, encoding: Encoding) -> lsp::Range {
     lsp::Range::new(
         position(text, bytes.start, encoding),
@@ -199,7 +200,7 @@ mod tests {
         }
     }
 
-    /// The law computed from the text, character by character.
+    /// A slow reference: finds the offset of a position character by character.
     fn scanned(text: &str, line: u32, character: u32, encoding: Encoding) -> usize {
         let (mut at_line, mut column) = (0, 0);
         let mut chars = text.char_indices().peekable();

@@ -15,7 +15,7 @@ pub(crate) struct JsonBuffer {
 }
 
 impl JsonBuffer {
-    /// Maximum size of a piece, unless it came as a whole.
+    /// Maximum size of a piece in bytes, except for pieces that are appended without copying.
     const PIECE: usize = 1 << 16;
 
     /// Appends a text.
@@ -28,7 +28,7 @@ impl JsonBuffer {
                 last.extend_from_slice(now);
             }
             if !later.is_empty() {
-                // A long text will become longer.
+                // A long text will probably grow further.
                 let is_long = self.len > Self::PIECE;
                 self.all.push(Vec::with_capacity(if is_long { Self::PIECE } else { 0 }));
             }
@@ -42,7 +42,7 @@ impl JsonBuffer {
         self.all.push(text);
     }
 
-    /// Surrounds the text.
+    /// Surrounds the text with `before` and `after`.
     pub(crate) fn within(mut self, before: Vec<u8>, after: &[u8]) -> Self {
         self.len += before.len();
         self.all.insert(0, before);
@@ -55,13 +55,13 @@ impl JsonBuffer {
         self.len
     }
 
-    /// Everything in one piece.
+    /// Returns the whole text in one piece.
     #[cfg(target_family = "wasm")]
     pub(crate) fn to_vec(&self) -> Vec<u8> {
         self.all.concat()
     }
 
-    /// Writes everything; a short text in one call.
+    /// Writes the whole text; a short text in a single call.
     pub(crate) fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
         if self.len <= Self::PIECE {
             return out.write_all(&self.all.concat());
@@ -100,7 +100,7 @@ impl JsonArray {
         Self { text: vec![b'['].into(), item: Vec::new() }
     }
 
-    /// Appends an item; one that cannot be serialized is left out.
+    /// Appends an item. An item that cannot be serialized is left out.
     pub(crate) fn push(&mut self, item: &impl Serialize) {
         self.item.clear();
         if self.text.len() > 1 {
@@ -111,7 +111,7 @@ impl JsonArray {
         }
     }
 
-    /// Takes the text.
+    /// Completes the text and returns it.
     pub(crate) fn take(&mut self) -> JsonBuffer {
         self.text.push(b"]");
         std::mem::take(&mut self.text)
@@ -131,8 +131,8 @@ impl JsonTree {
         Self { text: vec![b'['].into(), depth: 0 }
     }
 
-    /// Adds an object, which must have a field, inside the last one at `depth - 1`; depths grow by
-    /// at most one.
+    /// Adds an object inside the last object at `depth - 1`. The object must have a field, and
+    /// depths grow by at most one.
     pub(crate) fn push(&mut self, depth: usize, object: &impl Serialize) {
         let Ok(json) = serde_json::to_vec(object) else { return };
         let Some((b'}', open)) = json.split_last() else { return };
@@ -156,7 +156,7 @@ impl JsonTree {
         }
     }
 
-    /// Takes the text.
+    /// Completes the text and returns it.
     pub(crate) fn take(&mut self) -> JsonBuffer {
         self.close(0);
         self.text.push(b"]");

@@ -1,8 +1,9 @@
-//! Everything that goes to the client passes through one queue and one thread that writes it.
+//! The queue of all messages to the client, which one thread writes.
 //!
-//! *Law.* A sender never waits: a client that does not read costs memory for the answers to its own
-//! requests and one set of diagnostics per document, and no more. Only the newest diagnostics of a
-//! document are kept, and none are sent that belong to an earlier opening of it.
+//! *Law.* A sender never waits. A client that does not read its messages costs memory only for the
+//! answers to its own requests and for one set of diagnostics per document. Only the newest
+//! diagnostics of a document are kept. Diagnostics of an earlier opening of the document are not
+//! sent.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -20,7 +21,7 @@ use crate::wire::spelling::Spellings;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Epoch(u64);
 
-/// The sending end; clones send to the same client.
+/// Sends messages to the client. Clones share the queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outbox {
     shared: Arc<Shared>,
@@ -97,7 +98,7 @@ impl Outbox {
         self.send(&Notification { jsonrpc: "2.0", method, params });
     }
 
-    /// A document was opened: diagnostics of an earlier opening are dropped from now on.
+    /// Registers an opened document. Diagnostics of an earlier opening are dropped from now on.
     pub(crate) fn opened(&self, uri: &Arc<str>) -> Epoch {
         let mut state = self.state();
         state.last_epoch += 1;
@@ -106,7 +107,7 @@ impl Outbox {
         epoch
     }
 
-    /// A document was closed; with `clear`, its diagnostics are removed.
+    /// Unregisters a closed document. With `clear`, its diagnostics are removed in the editor.
     pub(crate) fn closed(&self, uri: &Arc<str>, clear: bool) {
         let mut state = self.state();
         state.epochs.remove(uri);
@@ -115,7 +116,7 @@ impl Outbox {
         }
     }
 
-    /// Publishes the diagnostics of a document version, replacing older ones that still wait.
+    /// Publishes the diagnostics of a document version. They replace older ones that still wait.
     pub(crate) fn publish(
         &self,
         uri: &Arc<str>,
@@ -162,7 +163,7 @@ impl Outbox {
         }
     }
 
-    /// The next body for the client, if any waits.
+    /// Takes the next body for the client, if there is one.
     #[cfg(target_family = "wasm")]
     pub(crate) fn take(&self) -> Option<JsonBuffer> {
         let body = self.state().take()?;
@@ -184,8 +185,8 @@ impl Outbox {
         }
     }
 
-    /// Waits until all is written, at most for `limit`, and takes nothing more: after this no
-    /// message is begun, so the end of the process cuts none in two.
+    /// Waits until all messages are written, at most for `limit`, and then drops further messages.
+    /// No message is started after this, so the end of the process truncates none.
     pub(crate) fn close(&self, limit: Duration) {
         let state = self.state();
         let unwritten = |state: &mut OutboxState| state.writing || !state.queue.is_empty();
@@ -195,7 +196,7 @@ impl Outbox {
 }
 
 impl OutboxState {
-    /// The next body to write, if any waits.
+    /// Takes the next body to write, if there is one.
     fn take(&mut self) -> Option<JsonBuffer> {
         loop {
             match self.queue.pop_front()? {
@@ -209,7 +210,7 @@ impl OutboxState {
         }
     }
 
-    /// Drops waiting messages, and takes nothing more.
+    /// Drops waiting messages, and accepts no further ones.
     fn give_up(&mut self) {
         self.broken = true;
         self.queue.clear();

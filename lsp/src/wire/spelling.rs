@@ -1,5 +1,5 @@
-//! Document names that are no URIs as the client writes them: with `[` or `^`, blanks, letters
-//! beyond ASCII.
+//! Document names that are not valid URIs in the spelling of the client, because they contain `[`
+//! or `^`, blanks, or letters beyond ASCII.
 //!
 //! *Law.* In the server such a name is a URI, with these characters percent-encoded. Sent messages
 //! contain the client's spelling, because editors compare names by their text.
@@ -13,7 +13,7 @@ use tower_lsp::ls_types as lsp;
 
 use crate::wire::json::JsonBuffer;
 
-/// The names that the client spells in its own way. Clones share them.
+/// The client's spellings of such names. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spellings(Arc<Mutex<Table>>);
 
@@ -21,7 +21,7 @@ pub(crate) struct Spellings(Arc<Mutex<Table>>);
 struct Table {
     /// The client's spelling of each name, as a JSON string, by URI.
     written: Arc<FxHashMap<Vec<u8>, Vec<u8>>>,
-    /// Names that are no URIs even when encoded.
+    /// Names that are not URIs even when encoded.
     useless: FxHashSet<String>,
     /// The names in `useless` that were not reported to the user yet.
     untold: Vec<String>,
@@ -65,7 +65,7 @@ impl Spellings {
         }
     }
 
-    /// The names that are no URIs even when encoded, each once.
+    /// Returns the names that are not URIs even when encoded. Each name is returned once.
     pub(crate) fn take_untold(&self) -> Vec<String> {
         std::mem::take(&mut self.table().untold)
     }
@@ -110,7 +110,7 @@ fn string_end(json: &[u8], start: usize) -> usize {
     (at + 1).min(json.len())
 }
 
-/// A name with all characters percent-encoded that the path of a URI cannot contain.
+/// Percent-encodes the characters of a name that the path of a URI cannot contain.
 fn encoded(name: &str) -> String {
     let bytes = name.as_bytes();
     let is_hex = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_hexdigit);

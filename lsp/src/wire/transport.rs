@@ -1,11 +1,11 @@
-//! The base protocol: messages between `Content-Length` headers, read so that no input ends or
-//! confuses the server.
+//! The base protocol: messages after `Content-Length` headers. No input ends or confuses the
+//! server.
 //!
-//! `tower_lsp` has a transport of its own. It ends at the first message that is no JSON, accepts
-//! header names in one spelling only, and reads, runs and writes in one task, so that each can
-//! delay the others. In this server a plain thread reads standard input, which also defines the
-//! order of everything; [`crate::server::ingress`] dispatches messages and [`crate::wire::outbox`]
-//! writes them.
+//! `tower_lsp` has its own transport. That transport ends at the first message that is not JSON,
+//! accepts only one spelling of header names, and reads, runs and writes in one task, so that each
+//! of these can delay the others. In this server a plain thread reads standard input, which defines
+//! the order of all messages; [`crate::server::ingress`] dispatches messages and
+//! [`crate::wire::outbox`] writes them.
 
 use std::io::{self, BufRead, Read};
 
@@ -14,7 +14,7 @@ use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 
 use crate::wire::spelling::Spellings;
 
-/// Longer lines are no header lines.
+/// Maximum length of a header line, in bytes.
 const MAX_HEADER: u64 = 16 * 1024;
 
 /// A received message.
@@ -24,7 +24,7 @@ pub(crate) enum Incoming {
     Call(Request),
     /// The answer to a request of the server.
     Answer(Response),
-    /// No message; the response to send, if any.
+    /// An invalid message, and the response to it, if any.
     Broken(Option<Response>),
 }
 
@@ -140,8 +140,8 @@ fn id_of(id: Option<Value>) -> Option<Id> {
     }
 }
 
-/// JSON with every `\uD800`..`\uDFFF` escape that is no half of a pair replaced by `\uFFFD`;
-/// editors send such halves when a pair was cut. `None` if there are none.
+/// Replaces every `\uD800`..`\uDFFF` escape that is not part of a surrogate pair by `\uFFFD`.
+/// Editors send such escapes if they split a pair. `None` if there are none.
 fn lone_surrogates_replaced(body: &[u8]) -> Option<Vec<u8>> {
     let unit = |at: usize| -> Option<u16> {
         let escape = body.get(at..at + 6)?;

@@ -120,7 +120,7 @@ fn in_long_texts_refactorings_wait_until_they_are_resolved() {
         }
         let (mut client, _) = Client::with(capabilities, Value::Null);
         client.open(URI, text);
-        // Cleaning up is offered, too, and turns out to change nothing.
+        // Cleaning up is also offered, although it changes nothing.
         let found = actions(&mut client, 0, json!(["refactor"]));
         assert_eq!(found.len(), n, "{resolves} {}: {found:?}", text.len());
         assert!(found.iter().all(|it| it["edit"].is_null() == resolves), "{found:?}");
@@ -142,7 +142,7 @@ fn all_values_of_a_function_are_renamed() {
         renamed.contains("@f(%arg0: i5)") && renamed.contains("%2 = noisy.mul %1, %1"),
         "{renamed}"
     );
-    // A stale or broken text is left alone.
+    // A stale action is rejected, and a broken text gets no action.
     client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
     let error = client.request("codeAction/resolve", found[0].clone()).expect_err("stale");
     assert_eq!(error["code"], -32801);
@@ -152,7 +152,7 @@ fn all_values_of_a_function_are_renamed() {
 
 #[test]
 fn the_best_order_of_a_nest_keeps_names_and_comments() {
-    // A sum down the columns: row by row it reads neighboring elements.
+    // A sum over columns. In the other order, it reads neighboring elements.
     let text = "func.func @f(%A: memref<1024x1024xf32>, %s: memref<1024xf32>) {
   affine.for %j = 0 to 1024 {
     affine.for %i = 0 to 1024 { // down
@@ -211,12 +211,13 @@ fn loops_are_transformed_or_refused_with_the_dependence() {
         let why = it["disabled"]["reason"].as_str().unwrap_or_default();
         assert_eq!(why, "forbidden by flow from line 5 to line 4, distance (1, -1)", "{title}");
     }
-    // A menu that lets the user choose it all the same: nothing changes, and a message says why.
+    // If the user chooses a disabled action, the text stays the same, and a message shows the
+    // reason.
     let resolved = client.request("codeAction/resolve", of("Tile")).expect("resolved");
     assert!(resolved.get("edit").is_none(), "{resolved}");
     let told = client.wait("a message", |it| it["method"] == "window/showMessage");
     assert!(told.to_string().contains("forbidden by flow from line 5 to line 4"), "{told}");
-    // No order is better than this one: the answer is the action without an edit, and a message.
+    // No order is better than this one, so the answer is the action without an edit, and a message.
     let resolved =
         client.request("codeAction/resolve", of("Find the best order")).expect("resolved");
     assert!(resolved.get("edit").is_none(), "{resolved}");

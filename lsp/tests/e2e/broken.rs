@@ -1,16 +1,16 @@
-//! Every request on a file with a broken line: answered, without an error, and about what is not
-//! broken as if nothing were.
+//! Every request on a file with a broken line has an answer without an error. Answers about the
+//! other lines are the same as without the broken line.
 
 use serde_json::{Value, json};
 
 use crate::client::{Client, URI, capabilities, function, illegal};
 
-/// Whole functions around one whose middle line is being typed.
+/// A function in which a line is being typed, between two correct functions.
 fn text(line: &str) -> String {
     format!("{}{}{}", function("a", &[]), function("b", &[line]), illegal().replace("@f", "@c"))
 }
 
-/// Text that may be in a line while it is typed.
+/// Possible contents of a line while it is being typed.
 const TYPED: [&str; 17] = [
     "",
     "%0",
@@ -31,12 +31,12 @@ const TYPED: [&str; 17] = [
     "// -----",
 ];
 
-/// Requests whose answer may be that there is nothing; lists are never null, which some clients
-/// take for "as before".
+/// Requests whose answer may be null. Lists are never null, because some clients take null for
+/// "unchanged".
 const MAY_BE_NULL: [&str; 5] =
     ["hover", "prepareRename", "signatureHelp", "linkedEditingRange", "rename"];
 
-/// A document to ask about.
+/// A document, to which the requests refer.
 struct Asked<'a> {
     client: &'a mut Client,
     uri: &'a str,
@@ -44,7 +44,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// An answer that is no error, and a value where one is expected.
+    /// Returns the answer, which must not be an error, and null only where this is allowed.
     fn about(&mut self, method: &str, params: Value) -> Value {
         self.n_requests += 1;
         let answer = self.client.about(method, self.uri, params.clone());
@@ -53,21 +53,21 @@ impl Asked<'_> {
         answer
     }
 
-    /// The same of a request that is not about a document.
+    /// The same for a request that does not refer to a document.
     fn request(&mut self, method: &str, params: Value) -> Value {
         self.n_requests += 1;
         let answer = self.client.request(method, params.clone());
         answer.unwrap_or_else(|error| panic!("{method} {params}: {error} in {}", self.uri))
     }
 
-    /// Has the first item of a list resolved.
+    /// Resolves the first item of a list.
     fn resolve(&mut self, options: &Value, method: &str, list: &Value) {
         if let Some(item) = list.get(0).filter(|_| options["resolveProvider"] == true) {
             assert!(self.request(method, item.clone()).is_object(), "{method}");
         }
     }
 
-    /// All requests that a capability promises, at a position, or about what is before it.
+    /// Sends all requests that a capability announces, at a position or for the range before it.
     fn all_of(&mut self, provider: &str, options: &Value, line: u32, character: u32) {
         let position = json!({ "line": line, "character": character });
         let start = json!({ "line": 0, "character": 0 });
@@ -85,7 +85,7 @@ impl Asked<'_> {
                 self.about("references", json!({ "position": position, "context": context }));
             }
             "renameProvider" => {
-                // Everything that can be renamed is renamed.
+                // Every entity that can be renamed is renamed.
                 if !self.about("prepareRename", at()).is_null() {
                     let params = json!({ "position": position, "newName": "renamed" });
                     assert!(self.about("rename", params).is_object());
@@ -177,7 +177,7 @@ fn client() -> (Client, Value) {
     Client::with(capabilities, json!({ "placement": { "background": false } }))
 }
 
-/// Requests follow from the advertised capabilities, so that no new one is forgotten.
+/// The requests are derived from the advertised capabilities, so that no new one is forgotten.
 #[test]
 fn no_request_fails_anywhere() {
     let (mut client, server) = client();
@@ -208,7 +208,7 @@ fn no_request_fails_anywhere() {
     }
 }
 
-/// The answers about names in the last function, whose lines are counted from the end of the file.
+/// The answers about names in the last function. Lines are counted from the end of the file.
 fn answers(client: &mut Client, uri: &str, n_lines: u32) -> Vec<(&'static str, u32, String)> {
     const NAMES: [&str; 5] =
         ["hover", "documentHighlight", "prepareRename", "signatureHelp", "linkedEditingRange"];
@@ -216,7 +216,7 @@ fn answers(client: &mut Client, uri: &str, n_lines: u32) -> Vec<(&'static str, u
     for (line, character) in [(6, 3), (5, 3), (5, 19), (4, 9)] {
         for method in NAMES {
             let mut answer = client.at(method, uri, n_lines - line, character);
-            // The hover names the lines in which a value is used.
+            // The hover contains the lines of the uses of a value.
             if let Some(text) = answer["contents"]["value"].as_str() {
                 let shifted = lines_from_the_end(text, n_lines);
                 answer["contents"]["value"] = shifted.into();
@@ -228,7 +228,7 @@ fn answers(client: &mut Client, uri: &str, n_lines: u32) -> Vec<(&'static str, u
     out
 }
 
-/// `on line 7` as `on line -3`.
+/// Counts the lines in a text from the end of the file: `on line 7` becomes `on line -3`.
 fn lines_from_the_end(text: &str, n_lines: u32) -> String {
     let mut parts = text.split("on line ");
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -240,7 +240,7 @@ fn lines_from_the_end(text: &str, n_lines: u32) -> String {
     out
 }
 
-/// Counts lines from the end of the file.
+/// Counts the lines in an answer from the end of the file.
 fn from_the_end(answer: &mut Value, n_lines: i64) {
     match answer {
         Value::Object(object) => {
@@ -265,7 +265,7 @@ fn what_is_not_broken_is_as_ever() {
     let n_answers = wanted.iter().filter(|it| it.2 != "null" && it.2 != "[]").count();
     assert!(n_answers >= 12, "{wanted:?}");
     for (n, line) in TYPED.into_iter().enumerate() {
-        // An opening brace takes everything after it into its region until it is closed.
+        // An opening brace moves the following text into its region.
         if line.contains(['{', '}']) {
             continue;
         }
@@ -277,7 +277,7 @@ fn what_is_not_broken_is_as_ever() {
     }
 }
 
-/// The server offers no less than this.
+/// These capabilities are the minimum.
 #[test]
 fn every_request_of_the_table_is_advertised() {
     let (mut client, server) = client();

@@ -1,5 +1,5 @@
-//! A small client: starts the server, talks to it, fails the test when it does not hear what it
-//! waits for.
+//! A small client. It starts the server, exchanges messages with it, and fails the test if an
+//! expected message does not arrive.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// The longest wait for anything.
+/// Time limit for each expected message.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The client's end of a connection.
@@ -16,7 +16,7 @@ pub(crate) struct Client {
     child: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
-    /// Notifications and requests of the server that no test has waited for yet.
+    /// Received messages that no test has waited for yet.
     pub seen: Vec<Value>,
     last_id: i64,
 }
@@ -51,7 +51,7 @@ pub(crate) fn function(name: &str, ops: &[&str]) -> String {
     )
 }
 
-/// A text of `n` ops with an error each.
+/// A text of `n` ops with one error each.
 pub(crate) fn errors(n: usize) -> String {
     let lines: Vec<String> = (0..n).map(|n| format!("\"t.a\"(%u{n}) : (i32) -> ()\n")).collect();
     lines.concat()
@@ -64,7 +64,7 @@ pub(crate) fn illegal() -> String {
 }
 
 impl Client {
-    /// Starts a server and reads none of its messages yet.
+    /// Starts a server without reading its messages.
     pub(crate) fn deaf() -> (Self, ChildStdout) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_noisy-lsp"))
             // The server writes the documentation of codes into this folder.
@@ -79,7 +79,7 @@ impl Client {
         (Self { child, input, messages, seen: Vec::new(), last_id: 0 }, output)
     }
 
-    /// Starts to read.
+    /// Starts to read the messages of the server.
     pub(crate) fn listen(&mut self, output: ChildStdout) {
         let (sender, messages) = channel();
         self.messages = messages;
@@ -111,7 +111,7 @@ impl Client {
         });
     }
 
-    /// Starts a server and introduces itself; the server's capabilities are in the second part.
+    /// Starts and initializes a server. Also returns the capabilities of the server.
     pub(crate) fn with(capabilities: Value, options: Value) -> (Self, Value) {
         let (mut client, output) = Self::deaf();
         client.listen(output);
@@ -137,7 +137,7 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// Sends a request and does not wait.
+    /// Sends a request without waiting for the answer; returns its id.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> i64 {
         self.last_id += 1;
         self.send(
@@ -177,14 +177,14 @@ impl Client {
         self.answer(id)
     }
 
-    /// A request about a document that must succeed.
+    /// Sends a request about a document, and returns the answer. An error fails the test.
     pub(crate) fn about(&mut self, method: &str, uri: &str, mut params: Value) -> Value {
         params["textDocument"] = json!({ "uri": uri });
         self.request(&format!("textDocument/{method}"), params)
             .unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    /// A request about a position.
+    /// Sends a request about a position, and returns the answer.
     pub(crate) fn at(&mut self, method: &str, uri: &str, line: u32, character: u32) -> Value {
         self.about(method, uri, json!({ "position": { "line": line, "character": character } }))
     }
@@ -194,7 +194,7 @@ impl Client {
         self.notify("textDocument/didOpen", json!({ "textDocument": document }));
     }
 
-    /// Replaces a range, or everything.
+    /// Replaces a range, or the whole text.
     pub(crate) fn change(&mut self, uri: &str, version: i32, range: Option<Value>, text: &str) {
         let mut change = json!({ "text": text });
         if let Some(range) = range {
@@ -222,7 +222,7 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
     }
 
-    /// Megabytes of memory that the server holds; nothing where the system does not tell.
+    /// Resident memory of the server in megabytes; `None` if the system does not report it.
     pub(crate) fn resident(&self) -> Option<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;
@@ -258,7 +258,7 @@ pub(crate) fn range(line: u32, from: u32, to: u32) -> Value {
     json!({ "start": { "line": line, "character": from }, "end": { "line": line, "character": to } })
 }
 
-/// `1:2-1:5`
+/// A range as text: `1:2-1:5`.
 pub(crate) fn short(range: &Value) -> String {
     let place = |it: &Value| format!("{}:{}", it["line"], it["character"]);
     format!("{}-{}", place(&range["start"]), place(&range["end"]))

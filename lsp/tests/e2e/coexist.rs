@@ -1,10 +1,10 @@
-//! Beside another server for MLIR, features of that server are not offered twice.
+//! Features of another server for MLIR are not offered twice.
 
 use serde_json::{Value, json};
 
 use crate::client::{Client, URI, capabilities, illegal, range};
 
-/// Capabilities of `mlir-lsp-server` of LLVM 19, without those that both servers contribute to:
+/// Capabilities of `mlir-lsp-server` of LLVM 19, except for those to which both servers contribute:
 /// hover, diagnostics and code actions.
 const OF_THE_OTHER: [&str; 4] =
     ["completionProvider", "definitionProvider", "documentSymbolProvider", "referencesProvider"];
@@ -56,11 +56,11 @@ fn what_another_server_gives_is_not_offered() {
 #[test]
 fn only_noise_is_told() {
     let (mut client, _) = only_noise();
-    // A name that is not defined, and noise over the budget.
+    // An undefined name, and noise over the budget.
     client.open(URI, &format!("{}\"t.a\"(%u) : (i32) -> ()\n", illegal()));
     let codes: Vec<_> = client.diagnostics(URI, 1).iter().map(|it| it["code"].clone()).collect();
     assert_eq!(codes, ["noise-overflow"]);
-    // Of noise hovers tell; of the rest the other server does.
+    // Hovers of this server show noise; the other server shows the rest.
     let hover = client.at("hover", URI, 3, 3);
     assert!(hover["contents"]["value"].as_str().is_some_and(|it| it.contains("noise")), "{hover}");
     assert!(client.at("hover", URI, 0, 14).is_null(), "an argument that is not noisy");

@@ -46,7 +46,7 @@ fn documentation_comes_with_resolve() {
     assert!(item["documentation"]["value"].as_str().is_some_and(|it| !it.is_empty()));
 }
 
-/// The texts that are inserted for a label after a text, and the items.
+/// The inserted text of the proposal with a label at `$0`, and the proposal.
 fn inserted(text: &str, label: &str, details: bool) -> (Option<String>, serde_json::Value) {
     let mut capabilities = crate::client::capabilities();
     let item = &mut capabilities["textDocument"]["completion"]["completionItem"];

@@ -1,5 +1,5 @@
-//! `noisy.toml`: read for each document, watched, layered under what the editor says, for each
-//! root.
+//! `noisy.toml`: it is read for each document, watched, and overridden by the settings of the
+//! editor, for each root.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, capabilities, function, illegal, range};
 
-/// A folder of files that goes away with its test.
+/// A temporary folder with files.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -96,7 +96,7 @@ fn is_watched_by_the_server() {
     let uri = folder.uri("a.mlir");
     client.open(&uri, &illegal());
     assert_eq!(severities(&client.diagnostics(&uri, 1)), [&json!(1)]);
-    // At once, before the first look, and after it.
+    // The file changes before the first check of the server, and after it.
     folder.write("noisy.toml", "model.budget = 1000\n");
     assert!(client.diagnostics(&uri, 1).is_empty(), "published anew under the new budget");
     client.wait("new hints are wanted", |it| it["method"] == "workspace/inlayHint/refresh");
@@ -182,7 +182,7 @@ fn roots_have_settings_of_their_own() {
     for name in ["a/x.mlir", "b/x.mlir"] {
         client.open(&folder.uri(name), &function("f", &[]));
     }
-    // The answers are taken by a task of their own.
+    // A separate task handles the answers.
     let end = std::time::Instant::now() + crate::client::PATIENCE;
     while label(&mut client, &folder.uri("b/x.mlir")) != Value::Null {
         assert!(std::time::Instant::now() < end, "the settings of b do not come");
@@ -204,7 +204,7 @@ fn what_the_editor_sets_no_longer_does_not_count() {
     ] {
         let asked = client.wait("a question", |it| it["method"] == "workspace/configuration");
         client.reply(&asked, json!([answer]));
-        // The answers are taken by a task of their own.
+        // A separate task handles the answers.
         let end = std::time::Instant::now() + crate::client::PATIENCE;
         while label(&mut client, &uri) != wanted {
             assert!(std::time::Instant::now() < end, "{answer} does not count");

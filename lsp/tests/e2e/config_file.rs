@@ -1,11 +1,11 @@
-//! `noisy.toml` as a document of the editor: its problems, the meaning of its keys, and completion.
+//! `noisy.toml` as an open document: its problems, explanations of its keys, and completion.
 
 use serde_json::{Value, json};
 
 use crate::client::{Client, apply, capabilities, function, range};
 use crate::config::Folder;
 
-/// The labels of what is proposed.
+/// The labels of the proposals.
 fn labels(list: &Value) -> Vec<&str> {
     let items = list["items"].as_array().expect("a list");
     items.iter().map(|it| it["label"].as_str().unwrap_or_default()).collect()
@@ -38,7 +38,7 @@ fn is_checked_as_it_is_written() {
         let found = client.diagnostics(&uri, 4);
         let message = found[0]["message"].as_str().unwrap_or_default();
         assert!(message.starts_with("`extends`: ") && message.contains("none.toml"), "{message}");
-        // Whatever is asked of programs has an empty answer.
+        // Requests about programs have empty answers.
         for method in ["semanticTokens/full", "codeLens", "documentSymbol", "formatting"] {
             client.about(
                 method,

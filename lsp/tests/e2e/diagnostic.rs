@@ -31,7 +31,7 @@ fn pushed_with_version_code_and_chain() {
     });
 }
 
-/// Views of a problem cut long lines.
+/// Problem views truncate long lines.
 #[test]
 fn each_sentence_of_the_help_has_its_line() {
     let mut client = Client::new();
@@ -60,7 +60,7 @@ fn pulled_with_a_result_id() {
     let id = &first["resultId"];
     let again = client.about("diagnostic", URI, json!({ "previousResultId": id }));
     assert_eq!((again["kind"].as_str(), &again["resultId"]), (Some("unchanged"), id));
-    // An edit that moves nothing that is reported.
+    // An edit that does not move any diagnostic.
     client.change(URI, 2, Some(crate::client::range(6, 1, 1)), "\n// end");
     assert_eq!(
         client.about("diagnostic", URI, json!({ "previousResultId": id }))["kind"],

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, URI, apply, capabilities, range};
 
-/// CKKS with parameters; the product on line 6 is switched without being relinearized.
+/// A CKKS program with parameters. The product on line 6 is not relinearized before its modulus
+/// switch.
 pub(crate) const PROGRAM: &str = "module attributes {backend.lattigo, ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193, 35184373006337], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
   func.func @f(%x: !secret.secret<tensor<8xf32>>, %y: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
     %c1 = arith.constant 1 : index
@@ -59,7 +60,7 @@ fn actions(client: &mut Client, line: u32, context: Value) -> Vec<Value> {
     client.about("codeAction", URI, params).as_array().cloned().expect("a list")
 }
 
-/// The codes of the diagnostics of a version, without those of scales that are not written yet.
+/// The codes of the diagnostics of a version, except for missing scales.
 fn codes(client: &mut Client, version: i32) -> Vec<String> {
     let found = client.diagnostics(URI, version);
     let codes = found.iter().filter_map(|it| it["code"].as_str()).map(str::to_owned);
@@ -88,7 +89,7 @@ fn ciphertexts_have_hints_and_plaintexts_have_none() {
         "10:8 L0 D2 s45",
     ];
     assert_eq!(hints(&mut client), wanted);
-    // A product that is written anew.
+    // The product is replaced.
     let at = range(5, 11, 21);
     client.change(URI, 2, Some(at), "arith.addf");
     assert_eq!(hints(&mut client)[5..8], ["5:8 L2 D2 s45", "6:8 L1 D2 s0", "7:8 L1 D3 s0"]);
@@ -247,7 +248,7 @@ fn hovers_tell_where_it_comes_from() {
 fn functions_and_generics_have_lenses() {
     let mut client = Client::new();
     client.open(URI, PROGRAM);
-    // The function costs what its only generic does.
+    // The function costs the same as its only generic.
     let cost = "depth 2, 2 of 3 levels used, 1 relinearization, 1 rotation, about 386 ms; keys: relinearization; rotation by 1";
     assert_eq!(lenses(&mut client), [(1, cost.to_owned())]);
     let another = "    %9 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
@@ -301,7 +302,8 @@ fn a_save_mends_what_is_wrong_and_nothing_else() {
     client.open(URI, PROGRAM);
     let found = actions(&mut client, 0, save.clone());
     assert_eq!(titles(&found), ["Insert 1 relinearize (proven optimal) in the whole file"]);
-    // HEIR has not placed anything yet, so nothing is missing; a request gets what `--fix` does.
+    // HEIR has not placed any ops yet, so no op is missing. A request of the user does the same as
+    // `--fix`.
     let bare: String = PROGRAM
         .lines()
         .filter(|it| !it.contains("mgmt."))
@@ -353,7 +355,7 @@ fn beside_another_server_only_noise_is_told() {
     let never = json!({ "features": { "otherServer": true, "onlyNoise": false } });
     let whole =
         json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 9, "character": 0 } });
-    // A name that is not defined.
+    // An undefined name.
     let text = PROGRAM.replace("arith.constant 1 : index", "arith.addi %gone, %gone : index");
     let plain = "func.func @f() {\n  return\n}\n";
     for (options, is_left) in [(beside, true), (never, false)] {
@@ -371,7 +373,7 @@ fn beside_another_server_only_noise_is_told() {
         assert_eq!(is_empty(client.about("foldingRange", URI, json!({}))), is_left);
         let tokens = client.about("semanticTokens/range", URI, json!({ "range": whole }));
         assert_eq!(is_empty(tokens["data"].clone()), is_left);
-        // Another program is not left to anybody.
+        // Only this server handles a program of another kind.
         client.open("file:///e2e/plain.mlir", plain);
         assert!(!is_empty(client.about("documentSymbol", "file:///e2e/plain.mlir", json!({}))));
     }

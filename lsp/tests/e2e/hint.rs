@@ -48,7 +48,7 @@ fn resolve_to_the_derivation() {
     );
 }
 
-/// A function with a loop that adds noise in each round, up to a bound.
+/// A function with a loop up to a bound, which adds noise in each iteration.
 fn counted(bound: &str) -> String {
     format!(
         "func.func @f(%n: index, %p: !noisy.i32) -> !noisy.i32 {{
@@ -73,7 +73,7 @@ fn what_loops_do_and_what_is_assumed() {
     assert_eq!(hints(&mut client, head()), ["0:26 [0, 12] assumed fresh"]);
     let found = ["4:4 [0, 20]", "4:14 8 iterations, noise 12 → 20", "4:52 [0, 19]"];
     assert_eq!(hints(&mut client, loop_()), found);
-    // Of a bound that may be anything there is nothing to say, though its type has a largest value.
+    // An unknown bound gives no trip count, although its type has a largest value.
     client.change(URI, 2, None, &counted("%n"));
     let found = [
         "4:4 ⚠ unbounded (budget 26)",
@@ -171,7 +171,7 @@ fn those_of_loops_resolve_to_what_the_loop_does() {
     let hint = client.request("inlayHint/resolve", hints[0].clone()).expect("resolved");
     let tooltip = hint["tooltip"]["value"].as_str().unwrap_or_default();
     assert!(tooltip.contains("Runs 8 iterations.") && tooltip.contains("noise 12 → 20"), "{hint}");
-    // An old one stays as it is: its place may be another one now.
+    // An old hint is not resolved, because its position may be wrong.
     client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
     let old = client.request("inlayHint/resolve", hints[0].clone()).expect("resolved");
     assert!(old.get("tooltip").is_none(), "{old}");
@@ -223,7 +223,7 @@ fn noise_too_large_to_count_is_no_growth_in_a_loop() {
     let lens = client.about("codeLens", URI, json!({}));
     let title = lens[0]["command"]["title"].as_str().unwrap_or_default().to_owned();
     assert!(title.starts_with("max noise over 2^32 bits (budget 26): "), "{title}");
-    // A chain longer than any that a hover shows.
+    // A chain that is too long for a hover.
     client.change(URI, 2, None, &squarings(200));
     assert_eq!(hints(&mut client, range(201, 0, 40)), ["201:6 ⚠ over 2^32 bits (budget 26)"]);
     let hover = client.at("hover", URI, 201, 3)["contents"]["value"].to_string();

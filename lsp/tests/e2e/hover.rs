@@ -90,7 +90,8 @@ fn of_what_depends_on_encrypted_data_says_so() {
     .assert_eq(&hover_in(text, 1, 3));
 }
 
-/// Blocks, a loop, an integer of a known range, a contract, and a private function.
+/// A program with blocks, a loop, an integer with a known range, a contract, and a private
+/// function.
 const FLOW: &str =
     "func.func @f(%p: !noisy.i32, %q: !noisy.i32 {noisy.bound = 14 : i64}, %c: i1) -> !noisy.i32 {
   %c0 = arith.constant 0 : index
@@ -236,7 +237,7 @@ fn of_a_loop_says_what_it_carries_and_of_an_access_with_which_others_it_meets() 
   return
 }
 ";
-    // Aligned: some editors show a table as it is written.
+    // The table is aligned, because some editors show its source text.
     let head = "| from line | to line | memref | kind | distance |";
     let rule = "| --------: | ------: | ------ | ---- | -------- |";
     let row = "|         5 |       4 | `%A`   | flow | (1, 0)   |";

@@ -1,4 +1,4 @@
-//! Start, end, cancellation, and what is no message.
+//! Start and end of the server, cancellation, and messages outside of its lifetime.
 
 use serde_json::{Value, json};
 

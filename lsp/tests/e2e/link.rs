@@ -1,4 +1,4 @@
-//! Links: of locations, of codes, and names that are typed over together.
+//! Links of locations and codes, and linked editing of names.
 
 use serde_json::{Value, json};
 

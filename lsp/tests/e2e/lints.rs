@@ -1,5 +1,5 @@
-//! The lints of what passes know: off by default, hints with a code, a page and a fix when they are
-//! on.
+//! The lints that report facts of passes. They are off by default, and hints with a code, a page
+//! and a fix if they are on.
 
 use serde_json::{Value, json};
 

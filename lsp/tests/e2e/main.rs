@@ -1,5 +1,5 @@
-//! The real server over standard input and output: one file for each feature, and the hazards of
-//! its transport.
+//! Tests of the real server over standard input and output: one file for each feature, and files
+//! for the hazards of the transport.
 
 #![expect(clippy::needless_pass_by_value, reason = "`json!` makes values")]
 

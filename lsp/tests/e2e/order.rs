@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::client::{Client, PATIENCE, URI, capabilities, errors, function, range};
 
-/// Inserts the digits of numbers, in one line of a comment, each at the front.
+/// Inserts numbers at the start of one comment.
 #[test]
 fn two_thousand_edits_are_applied_in_order() {
     let mut client = Client::new();
@@ -17,12 +17,12 @@ fn two_thousand_edits_are_applied_in_order() {
         client.change(URI, version, Some(range(0, 3, 3)), &text);
         wanted.insert_str(0, &text);
         if version % 400 == 0 {
-            // Requests between them see what came before them.
+            // A request between edits sees exactly the earlier ones.
             let _ =
                 client.ask("textDocument/foldingRange", json!({ "textDocument": { "uri": URI } }));
         }
     }
-    // An error whose position encodes the length, and whose text encodes the order.
+    // The position of this error depends on the length of the text before it.
     let at = u32::try_from(3 + wanted.len()).expect("short");
     client.change(URI, 2002, Some(range(0, at, at)), "\n\"t.a\"(%u) : (i32) -> ()");
     let found = client.diagnostics(URI, 2002);
@@ -65,7 +65,7 @@ fn slow_requests_hold_up_nobody() {
                 .ask("textDocument/semanticTokens/full", json!({ "textDocument": { "uri": URI } }))
         })
         .collect();
-    // Of the same document, and of another one.
+    // Hovers in the same document, and in another one.
     for uri in [URI, "file:///small.mlir"] {
         assert!(client.at("hover", uri, 1, 3)["contents"].is_object());
     }
@@ -103,7 +103,7 @@ fn what_is_seen_comes_before_what_is_about_the_whole_file() {
         let is_answer = |it: &Value| it.get("method").is_none() && it["id"].is_i64();
         order.push(client.wait("an answer", is_answer)["id"].as_i64().unwrap_or_default());
     }
-    // All of them arrive while the text is being parsed.
+    // All requests arrive while the text is being parsed.
     let (first, last) = order.split_at(near.len());
     assert!(first.iter().all(|it| near.contains(it)), "{order:?}: {near:?} before {whole:?}");
     assert_eq!(last.len(), whole.len());
@@ -115,14 +115,14 @@ fn hundreds_of_requests_in_flight_hold_up_nobody() {
     client.open(URI, &large(30_000));
     client.open("file:///small.mlir", &function("f", &[]));
     assert!(client.diagnostics(URI, 1).is_empty());
-    // More than any limit of a transport on how many are handled at once.
+    // More requests than any transport handles simultaneously.
     let about = json!({ "textDocument": { "uri": URI } });
     let slow: Vec<_> =
         (0..500).map(|_| client.ask("textDocument/foldingRange", about.clone())).collect();
     assert!(client.at("hover", "file:///small.mlir", 1, 3)["contents"].is_object());
     let answered = client.seen.iter().filter(|it| it.get("id").is_some()).count();
     assert!(answered < slow.len(), "the hover waited for all of them");
-    // An edit ends those that are left.
+    // An edit ends the remaining requests.
     client.change(URI, 2, Some(range(0, 0, 0)), " ");
     let mut n_ended = 0;
     for id in slow {
@@ -184,7 +184,7 @@ fn a_client_that_does_not_read_wedges_nothing() {
     let params = json!({ "processId": null, "rootUri": null, "capabilities": capabilities() });
     let id = client.ask("initialize", params);
     client.notify("initialized", json!({}));
-    // Far more than a pipe holds: a thousand diagnostics for each version.
+    // A thousand diagnostics for each version, which is more than a pipe can hold.
     client.open(URI, &errors(1000));
     for version in 2..1000 {
         client.change(URI, version, Some(range(0, 0, 0)), "// \n");
@@ -218,7 +218,7 @@ fn documents_do_not_mix_and_closed_ones_are_cleared() {
         let uri = format!("file:///d{n}.mlir");
         let wanted = usize::from((29 + n) % 2 == 0);
         loop {
-            // The last one counts; what was closed may have been shown on the way.
+            // Only the last publication counts. Diagnostics of closed documents may come before it.
             if client.diagnostics(&uri, 1).len() == wanted {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Settings: at the start, by notification, by question.
+//! Settings from `initialize`, from notifications, and from requests of the server.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! An hour of use in seconds: random edits, opens, closes, requests and cancels over the programs
-//! of the suite. Same seed, same messages.
+//! Simulates an hour of use in seconds: random edits, opens, closes, requests and cancellations on
+//! the programs of the suite. The same seed gives the same messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -38,7 +38,7 @@ fn programs(folder: &Path, out: &mut Vec<String>) {
     }
 }
 
-/// Text that is typed, pasted and deleted.
+/// Texts that are typed, pasted and deleted.
 const TYPED: [&str; 24] = [
     "",
     "",
@@ -66,14 +66,14 @@ const TYPED: [&str; 24] = [
     "0",
 ];
 
-/// A document as the client has it; positions are in UTF-32, so that they are easy to make here.
+/// A document in the state of the client. Positions are in UTF-32, which is easy to compute here.
 struct Open {
     version: i32,
     text: Vec<char>,
 }
 
 impl Open {
-    /// A place that has a position: between a CR and its LF there is none.
+    /// The nearest offset with a position; there is no position between a CR and its LF.
     fn place(&self, at: usize) -> usize {
         let is_inside = at > 0 && self.text[at - 1] == '\r' && self.text.get(at) == Some(&'\n');
         at - usize::from(is_inside)
@@ -178,7 +178,7 @@ impl Soak {
             let from = open.place(self.random.below(open.text.len() + 1));
             let to = (from + *self.random.of(&[0, 0, 1, 1, 4, 40])).min(open.text.len());
             let new = *self.random.of(&TYPED);
-            // A text that grows without end is another test.
+            // Limits the growth of the text.
             let to = if open.text.len() > 20_000 { open.text.len().min(from + 4000) } else { to };
             let to = open.place(to).max(from);
             changes.push(json!({ "range": open.range(from, to), "text": new }));
@@ -234,7 +234,8 @@ impl Soak {
         let open: Vec<(String, i32)> =
             self.open.iter().map(|(uri, it)| (uri.clone(), it.version)).collect();
         for id in std::mem::take(&mut self.asked) {
-            // Asked of what changed meanwhile, cancelled, or a rename of what has no name.
+            // Allowed errors: the document changed, the request was cancelled, or a rename found no
+            // name.
             if let Err(error) = self.client.answer(id) {
                 let code = error["code"].as_i64().unwrap_or_default();
                 assert!([-32801, -32800, -32803].contains(&code), "{error}");
@@ -260,7 +261,7 @@ impl Soak {
             if let Some(open) = self.open.get(&uri)
                 && version <= i64::from(open.version)
             {
-                // A document that was closed and opened again starts over.
+                // The versions of a reopened document start again.
                 self.published.insert(uri, version);
             }
         }
@@ -298,7 +299,7 @@ fn an_hour_of_use() {
                     it.remove("resultId");
                 }
             }
-            // Commands name the document and its version.
+            // Commands contain the name and the version of the document.
             let plain = |it: &Value| {
                 without_versions(&it.to_string().replace(&uri, "").replace(&fresh, ""))
             };

@@ -1,4 +1,4 @@
-//! The optimizer: in the background, on save, with progress, cancelled.
+//! The optimizer: in the background, on save, with progress, and cancelled.
 
 use serde_json::{Value, json};
 
@@ -110,7 +110,7 @@ fn a_save_waits_no_longer_than_the_setting_says() {
     client.wait("the first status", is_quiet);
     assert!(actions(&mut client, on_save()).is_empty(), "the search goes on");
     assert!(!client.seen.iter().any(is_quiet), "the search is not over");
-    // An edit meanwhile makes the answer worthless.
+    // An edit during the search cancels the answer.
     let section = json!({ "placement": { "saveWait": 60_000, "timeLimit": 600 } });
     client.notify("workspace/didChangeConfiguration", json!({ "settings": { "noisy": section } }));
     let params = json!({
@@ -209,7 +209,7 @@ fn the_command_without_a_version_places_in_what_is_open() {
 #[test]
 fn reduces_are_placed_anew() {
     let mut client = client(Value::Null);
-    // Two where one does it.
+    // Two reductions, of which one is enough.
     let text = function(
         "f",
         &[
@@ -232,7 +232,7 @@ fn reduces_are_placed_anew() {
     assert!(client.diagnostics(URI, 2).iter().all(|it| it["severity"] != 1));
 }
 
-/// A chain of sums that needs reductions as it is, and none in a better order.
+/// A chain of sums that needs reductions in this order, and none in a better order.
 fn long_sum() -> String {
     let sum = |n: usize| match n {
         0 => "%0 = noisy.add %x, %x : !noisy.i32".to_owned(),
@@ -314,7 +314,7 @@ fn on_request_a_lens_tells_what_rewriting_saves() {
         let Some(title) = titles.get(1) else { continue };
         let start = "rewrite and insert optimal reduce_noise (";
         assert!(title.starts_with(start) && title.contains(" to 0"), "{title}");
-        // An edit makes it wrong.
+        // An edit makes the savings unknown.
         client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
         let found = client.about("codeLens", URI, json!({}));
         assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
@@ -330,7 +330,7 @@ fn an_edit_ends_the_search_for_a_rewriting() {
     let (mut client, _) = Client::with(capabilities, options);
     client.open(URI, &hard(70));
     wait_until_solved(&mut client);
-    // The search for a rewriting goes on.
+    // The search for a rewriting is still running.
     client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
     client.change(URI, 3, None, &function("f", &[]));
     let start = std::time::Instant::now();
@@ -342,7 +342,7 @@ fn an_edit_ends_the_search_for_a_rewriting() {
     assert!(start.elapsed() < PATIENCE / 2, "{:?}", start.elapsed());
 }
 
-/// A program that no solver finishes with soon: many multiplications of what came before.
+/// A program that takes every solver a long time: many multiplications of earlier values.
 fn hard(n: usize) -> String {
     let mut ops = Vec::new();
     let mut seed = 7_u64;
@@ -401,7 +401,7 @@ fn a_long_run_shows_progress_and_can_be_cancelled() {
         it["method"] == "experimental/serverStatus" && it["params"]["quiescent"] == true
     });
     assert!(start.elapsed() < PATIENCE, "long before its time limit");
-    // `$/cancelRequest` ends a run, too.
+    // `$/cancelRequest` ends a run too.
     let id = client.ask("codeAction/resolve", found[0].clone());
     client.wait("another busy status", busy);
     client.notify("$/cancelRequest", json!({ "id": id }));

@@ -1,4 +1,4 @@
-//! Names of documents that are no URIs as the client writes them.
+//! Names of documents that are not valid URIs in the spelling of the client.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Semantic tokens: full, by difference, and of a range.
+//! Semantic tokens: all, as a difference, and of a range.
 
 use serde_json::{Value, json};
 

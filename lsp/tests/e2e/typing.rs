@@ -1,5 +1,5 @@
-//! A program typed key by key between two others, with an editor that closes brackets: diagnostics
-//! concern only what is being typed, and the code around it is as if nothing were typed.
+//! A program is typed key by key between two others, in an editor that closes brackets. Diagnostics
+//! concern only the typed text, and answers about the other programs do not change.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ func.func @typed(%a: !noisy.i32, %c: i1, %n: index) -> !noisy.i32 {
 }
 ";
 
-/// Closing brackets by opening ones.
+/// The closing bracket of an opening one.
 fn closing(open: char) -> Option<char> {
     match open {
         '(' => Some(')'),
@@ -36,14 +36,14 @@ fn closing(open: char) -> Option<char> {
     }
 }
 
-/// An editor with a document, and a cursor at the end of what is typed.
+/// An editor with a document, and a cursor at the end of the typed text.
 struct Editor {
     client: Client,
     version: i32,
     /// The typed text, and the text that the editor inserted after the cursor.
     typed: String,
     ahead: String,
-    /// Lines before what is typed.
+    /// Number of lines before the typed text.
     first_line: u32,
 }
 
@@ -55,7 +55,8 @@ impl Editor {
         json!({ "line": self.first_line + n, "character": line.encode_utf16().count() })
     }
 
-    /// Takes a key: types it over what the editor closed, or closes it.
+    /// Types a key. It replaces a bracket that the editor inserted, or the editor inserts its
+    /// closing bracket.
     fn press(&mut self, key: char) {
         let (start, mut end) = (self.position(""), self.position(""));
         let mut text = key.to_string();
@@ -91,7 +92,7 @@ impl Editor {
     }
 }
 
-/// Messages about a program whose end is missing: terminators, blocks, functions.
+/// Codes of errors about an unfinished program: missing terminators, blocks, bodies.
 const UNFINISHED: [&str; 4] =
     ["empty-block", "missing-terminator", "undefined-block", "empty-body"];
 
@@ -117,14 +118,14 @@ fn what_is_told_is_about_what_is_typed() {
         let typed = editor.typed.clone();
         let head = editor.first_line + 1;
         for (first, last, code) in editor.errors() {
-            // A text that cannot continue is reported from its last valid token on, as the real
-            // tools do.
+            // A text that cannot continue is reported from its last valid token, as in the real
+            // tools.
             let is_here = first <= *lines.end() && last >= *lines.start();
             let is_unfinished =
                 UNFINISHED.contains(&code.as_str()) && (head..=*lines.end()).contains(&first);
             assert!(is_here || is_unfinished, "{code} on line {first} after:\n{typed}");
         }
-        // Everything that an editor asks while one types.
+        // All requests that an editor sends while the user types.
         let position = editor.position("");
         for method in ["completion", "signatureHelp", "documentHighlight"] {
             editor.client.about(method, URI, json!({ "position": position }));

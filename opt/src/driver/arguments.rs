@@ -1,4 +1,4 @@
-//! The arguments of the tool; errors have the wording of MLIR's tools.
+//! The command line arguments. Errors have the wording of MLIR's tools.
 
 use std::path::Path;
 
@@ -190,7 +190,7 @@ impl Run {
     }
 }
 
-/// The separator of parts, if the file is split.
+/// Returns the marker between the parts of the file, if the file is split.
 fn split_marker(flag: &Flag) -> Option<String> {
     match flag.value.as_deref() {
         None | Some("true" | "") => Some("// -----".to_owned()),
@@ -245,7 +245,7 @@ fn list() -> String {
     out
 }
 
-/// Parses a pipeline; errors have positions.
+/// Parses a pipeline. An error message shows the position.
 pub(super) fn parse_pipeline(text: &str) -> Result<Pipeline, Stop> {
     Pipeline::parse(text).map_err(|error| {
         let at = (error.at + 1).min(MOST_PADDING);

@@ -1,9 +1,9 @@
-//! `--bisect CMD`: the first step of a pipeline after which a command fails.
+//! `--bisect CMD`: finds the first step of a pipeline after which a command fails.
 //!
 //! Steps are those of [`Actions`]: runs of passes, and rewrites in them. *Law.* The command
-//! succeeds on the program before the step and fails after it. If a later program makes it succeed
-//! again, another such step may be found. *Cost.* The pipeline and the command run once per halving
-//! of the number of steps.
+//! succeeds on the program before the found step, and fails on the program after it. The step need
+//! not be the first one if the command succeeds again on a later program. *Cost.* The pipeline and
+//! the command run O(log n) times for n steps.
 
 use super::files::parts;
 use super::script::Script;
@@ -12,8 +12,8 @@ use crate::actions::Actions;
 use crate::diagnostics::Input;
 use crate::timing::Timing;
 
-/// Returns the text after this number of steps of a pipeline, and the last step. Nothing if it
-/// fails.
+/// Returns the text after `limit` steps of a pipeline, and the actions with the last step. The text
+/// is `None` if the pipeline fails.
 fn after(run: &Run, text: &str, limit: usize) -> (Option<String>, Actions) {
     let mut actions = Actions::default();
     actions.limit_to(limit);
@@ -45,7 +45,7 @@ pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String
     }
     let (end, all) = after(run, text, usize::MAX);
     let n_steps = all.n_steps();
-    // A pass that fails leaves no program, which counts like a failure of the command.
+    // A failure of a pass counts as a failure of the command, because there is no program to test.
     let mut is_bad = |out: Option<String>| out.map_or(Ok(true), |it| script.fails(&it));
     if !is_bad(end)? {
         return Err(format!("`{command}` does not fail after all {n_steps} steps"));

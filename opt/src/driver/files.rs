@@ -1,4 +1,4 @@
-//! Files: reading, splitting, and atomic writing.
+//! Reading, splitting and atomic writing of files.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -9,7 +9,7 @@ use noisy_output::{MAX_FILE, MAX_STREAM, Output, clean_up_on_signals, reason};
 use noisy_syntax::SPLIT_MARKER;
 use noisy_syntax::lex::split_places;
 
-/// Reads a file, `-` for standard input. Fails early if it is too long.
+/// Reads a file, or standard input for `-`. Fails early if it is too large.
 pub(super) fn read(file: &str) -> io::Result<String> {
     let bytes = if file == "-" {
         bounded(io::stdin().lock(), MAX_STREAM)?
@@ -33,12 +33,12 @@ fn bounded(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a file atomically, `-` for standard output, as [`Output::to_file`].
+/// Writes a file atomically with [`Output::to_file`], or writes to standard output for `-`.
 pub(super) fn write(file: &str, text: &str) -> io::Result<()> {
     if file == "-" {
         return io::stdout().lock().write_all(text.as_bytes());
     }
-    // Only writers of temporary files need the thread that waits for signals.
+    // The signal handler is only needed when a temporary file is written.
     clean_up_on_signals();
     let readable = |it: io::Error| io::Error::new(it.kind(), reason(&it));
     let mut out = Output::to_file(Path::new(file)).map_err(readable)?;
@@ -46,18 +46,18 @@ pub(super) fn write(file: &str, text: &str) -> io::Result<()> {
     out.finish()
 }
 
-/// A part of a text between markers.
+/// A part of a split text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FilePart {
-    /// The marker before it, with the rest of its line where MLIR reads nothing in that.
+    /// The marker before the part, with the rest of its line if that is empty or a comment.
     pub separator: String,
     pub text: String,
-    /// The number of lines before it.
+    /// Number of lines before the part.
     pub first_line: usize,
 }
 
-/// The parts of a text between markers, as `mlir-opt` splits it: wherever a marker stands, but in a
-/// string. Text behind a marker in its line, other than a comment, is the start of the next part.
+/// Splits a text as `mlir-opt` does: at each marker outside of strings. Text after a marker on the
+/// same line, other than a comment, is the start of the next part.
 pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<FilePart> {
     let places = match marker {
         None => Vec::new(),
@@ -72,7 +72,7 @@ pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<FilePart> {
     // The end of the last separator.
     let mut start = 0;
     for at in places {
-        // A marker in the rest of the line of another one.
+        // Skip a marker in the comment after another marker.
         if at < start {
             continue;
         }
@@ -94,7 +94,7 @@ pub(super) fn parts(text: String, marker: Option<&str>) -> Vec<FilePart> {
     out
 }
 
-/// The text with the markers in its comments made blank, so that none splits it.
+/// Replaces the split markers in a text by spaces in a comment, so that the text is not split.
 pub(super) fn one_chunk(text: &str) -> Cow<'_, str> {
     let places = split_places(text);
     if places.is_empty() {
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(joined, "\"// -----\"\n//      \n//       //      \n//      // IR Dump\n");
     }
 
-    /// The parts of a text, each with the number of lines before it.
+    /// Compares the parts of a text, each with the number of lines before it.
     fn split(text: &str, marker: &str, wanted: &[(&str, usize)]) {
         let found = parts(text.to_owned(), Some(marker));
         let shown: Vec<(&str, usize)> = found.iter().map(|it| (&*it.text, it.first_line)).collect();

@@ -1,31 +1,32 @@
-//! Flags in LLVM's syntax: `-x` and `--x`, `--x=v`, and `--x v` if a value is required. Everything
-//! else is a file.
+//! Flags in LLVM's syntax: `-x` and `--x`, `--x=v`, and `--x v` if a value is required. All other
+//! arguments are files.
 //!
-//! The name of a pass as a flag adds that pass; its value are the options of the pass.
+//! A flag with the name of a pass adds this pass to the pipeline. The value of the flag has the
+//! options of the pass.
 
 use crate::passes;
 
-/// A flag, or the input.
+/// A flag, or the input file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
-    /// Without dashes.
+    /// The name without dashes; empty for the input file.
     pub name: String,
     /// The value after `=`, or the next argument.
     pub value: Option<String>,
 }
 
-/// The value of a flag.
+/// The kind of value that a flag takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     /// Nothing, or `=true` and `=false`.
     Bool,
     /// A value, after `=` or as the next argument.
     Value,
-    /// A value after `=`, or nothing.
+    /// An optional value after `=`.
     Maybe,
 }
 
-/// The flags of the tool other than passes, with their values and help texts.
+/// The flags of the tool, without those of passes: name, kind of value, help text.
 const FLAGS: &[(&str, Takes, &str)] = &[
     ("allow-unregistered-dialect", Takes::Bool, "Allow ops of unknown dialects"),
     ("bisect", Takes::Value, "Find the first step after which COMMAND fails on the program"),
@@ -158,7 +159,7 @@ pub fn help() -> String {
     out
 }
 
-/// The name of the value of a flag in the help text.
+/// Returns the placeholder for the value of a flag in the help text.
 fn placeholder(flag: &str) -> &'static str {
     match flag {
         "bisect" | "reduce" => "command",
@@ -176,11 +177,10 @@ fn placeholder(flag: &str) -> &'static str {
     }
 }
 
-/// Parses the arguments, in order; `is_pass` knows the names of passes. A flag without a name is
-/// the input.
+/// Parses the arguments, in order. `is_pass` returns true for the name of a pass.
 ///
 /// # Errors
-/// An error in the words of LLVM.
+/// An unknown flag or an invalid value. The message has the wording of LLVM.
 pub fn parse(args: &[String], is_pass: &dyn Fn(&str) -> bool) -> Result<Vec<Flag>, String> {
     let mut out = Vec::new();
     let mut args = args.iter();
@@ -233,13 +233,13 @@ fn is_bool(value: &str) -> bool {
 }
 
 impl Flag {
-    /// Returns true if a boolean flag is on.
+    /// Returns true if a Boolean flag is on.
     pub(crate) fn is_on(&self) -> bool {
         self.value.as_deref().is_none_or(|it| matches!(it, "true" | "TRUE" | "True" | "1"))
     }
 }
 
-/// Returns the most similar name, if any is similar.
+/// Returns the most similar name, if a name is similar enough.
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let scored = names.map(|it| (strsim::jaro_winkler(name, it), it));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;

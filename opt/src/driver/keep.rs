@@ -1,17 +1,18 @@
-//! The effect of a pipeline as edits of the text: ops that stay keep their bytes, names and
-//! comments.
+//! `--keep-source`: the effect of a pipeline as edits of the text, so that unchanged ops keep their
+//! text, names and comments.
 //!
 //! Three programs are compared: the text with its positions, the program parsed from it, and the
-//! result of the pipeline. Ops have the same id in all three, which tells exactly which ops stayed,
-//! moved or are new. An op that stays gets other names for changed operands. One that moved takes
-//! its text along, with the comments right above it. One that is new or changed in another way is
-//! printed. Comments above a removed op stay; those behind it on its line go. Constants return to
-//! their old position if they dominate all users from there.
+//! result of the pipeline. Ops have the same ids in all three, so it is known which ops stayed,
+//! moved or are new. In an op that stayed, only the names of changed operands are replaced. The
+//! text of an op that moved is moved, with the comments directly above it. An op that is new or
+//! changed in another way is printed. When an op is removed, comments above it are kept, and a
+//! comment after it on its line is removed. Constants return to their old positions if they
+//! dominate all users from there.
 //!
-//! *Law.* The edited text is parsed again, and equals the result of the pipeline except for the
-//! positions of constants. No op is printed if the print would lose something: an op of unknown
-//! custom form, or an unknown op with properties. *Cost.* Linear, except for the logarithm in
-//! position lookups; the text is parsed four times.
+//! *Law.* The edited text parses to the result of the pipeline, except for the positions of
+//! constants. An op is not printed if printing would lose a part of it: an op with an unknown
+//! custom form, or an unknown op with properties. *Cost.* O(n log n), because of position lookups.
+//! The text is parsed four times.
 
 mod layout;
 mod regions;
@@ -32,15 +33,15 @@ use crate::actions::Actions;
 use crate::diagnostics::{Input, Sink};
 use crate::timing::Timing;
 
-/// Maximum number of bytes that are printed for new ops, independent of the text.
+/// Maximum number of bytes that may be printed for new ops, in addition to a multiple of the size
+/// of the text.
 const ROOM: usize = 64 << 20;
 
 /// Returns the edits of a text that have the effect of a pipeline, in order. The pipeline runs on
-/// the op that starts at a given byte, which must match its anchor, or else on the module.
+/// the op that starts at the byte `at` and matches its anchor, or on the whole module.
 ///
 /// # Errors
-/// The reason why there are none: the text has errors, a pass failed, or edits cannot express the
-/// change.
+/// If the text has errors, a pass fails, or edits cannot express the change.
 pub fn edits(text: &str, pipeline: &Pipeline, at: Option<usize>) -> Result<Vec<TextEdit>, String> {
     let source = Source::new(text);
     if let Some((_, _, problem)) = source.problems().first() {
@@ -97,7 +98,7 @@ fn run(ir: &mut Ir, op: Op, pipeline: &Pipeline) -> Result<(), String> {
     Err(format!("a pass failed: {first}"))
 }
 
-/// Compares the edited text with the wanted program.
+/// Returns an error if the edited text does not parse to the wanted program.
 fn prove(text: &str, edits: &[TextEdit], wanted: &str, is_wrapped: bool) -> Result<(), String> {
     let source = Source::new(&TextEdit::apply_all(edits, text));
     if let Some((_, _, problem)) = source.problems().first() {
@@ -129,7 +130,7 @@ fn settle_constants(before: &Ir, after: &mut Ir) {
             continue;
         }
         let old = before.op(op).parent;
-        // The nearest neighbor that still exists.
+        // Find the nearest preceding op that is still in its place.
         let holds = |it: Op, after: &Ir| {
             after.is_alive(it)
                 && after.op(it).parent == old
@@ -176,7 +177,7 @@ fn settle_constants(before: &Ir, after: &mut Ir) {
     }
 }
 
-/// The compared texts and programs.
+/// The compared text and programs.
 #[derive(Debug)]
 struct Keep<'a> {
     text: &'a str,
@@ -187,15 +188,16 @@ struct Keep<'a> {
     /// The program after the passes.
     after: &'a Ir,
     names: Names,
-    /// Print every op that changed in any way or moved.
+    /// True if each op that changed or moved is printed, and none is edited.
     is_strict: bool,
-    /// Number of bytes that may still be printed; `None` after an overflow.
+    /// Number of bytes that may still be printed; `None` after the limit was exceeded.
     room: Cell<Option<usize>>,
-    /// An op whose text contains more than its print.
+    /// An op that lost a part of its text when it was printed.
     lost: Cell<Option<Op>>,
 }
 
-/// Returns names for all values and blocks of the new program. Those that stayed keep theirs.
+/// Returns names for all values and blocks of the new program. Values and blocks that stayed keep
+/// their names.
 fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
     let ir = source.ir();
     let mut counts: FxHashMap<Name, usize> = FxHashMap::default();
@@ -221,8 +223,8 @@ fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
     }
     let mut names =
         Fresh { taken, blocks, next: FxHashMap::default(), n_blocks: 0, out: Names::default() };
-    // A shared name is kept by a value that did not move to where the name could mean another
-    // value.
+    // A name that several values have is kept only by values that did not move, because elsewhere
+    // it may refer to another value.
     let is_unique = |value: Value| counts.get(&ir.value(value).name) == Some(&1);
     let old = |value: Value, has_moved: bool| {
         let is_there = value.index() < ir.bounds().1 && ir.value(value).name != Name::EMPTY;
@@ -260,19 +262,19 @@ fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
     names.out
 }
 
-/// Names that are being assigned.
+/// The names that are already used, and those that were assigned.
 #[derive(Debug)]
 struct Fresh {
     taken: FxHashSet<String>,
     blocks: FxHashSet<String>,
-    /// The next number for each stem; no name becomes free again.
+    /// The next number for each stem.
     next: FxHashMap<String, usize>,
     n_blocks: usize,
     out: Names,
 }
 
 impl Fresh {
-    /// Returns an unused name: this one, or with a number appended.
+    /// Returns an unused name: the stem, with a number appended if necessary.
     fn fresh(&mut self, stem: &str) -> String {
         let has_number = matches!(stem, "" | "arg");
         if !has_number && self.taken.insert(stem.to_owned()) {
@@ -302,7 +304,7 @@ impl Fresh {
         }
     }
 
-    /// Returns the label of a block that stayed, or a new one.
+    /// Assigns a block its old label if it stayed, or a new label.
     fn block(&mut self, old: &Ir, after: &Ir, block: Block) {
         let label = after.block(block).label;
         let kept = label.filter(|it| it.index() < old.bounds().0).and_then(|it| {
@@ -336,7 +338,7 @@ impl<'a> Keep<'a> {
         Self { text, source, before, after, names, is_strict, room, lost: Cell::new(None) }
     }
 
-    /// Returns the edits of a program, from an op that stays on.
+    /// Returns the edits of the op `top` and all ops in it.
     fn document(&self, top: Op) -> Result<Vec<TextEdit>, String> {
         let mut edits = Vec::new();
         if self.after.origin(top).is_some() {
@@ -367,12 +369,13 @@ impl<'a> Keep<'a> {
         })
     }
 
-    /// Returns the position of an op in the text.
+    /// Returns the byte range of an op in the text.
     fn range(&self, op: Op) -> Range<usize> {
         self.source.ir().range(op)
     }
 
-    /// Appends printed text within the limit. Beyond it there are no edits.
+    /// Returns printed text, and subtracts its length from the limit. Returns an empty text if the
+    /// limit is exceeded; then there are no edits.
     fn within_room(&self, printed: impl FnOnce(usize) -> Option<String>) -> String {
         let room = self.room.get();
         let text = room.and_then(printed);
@@ -380,8 +383,7 @@ impl<'a> Keep<'a> {
         text.unwrap_or_default()
     }
 
-    /// Returns the text of an op, with all lines but the first indented. Contents that stay keep
-    /// their bytes.
+    /// Prints an op, with all lines but the first indented. Nested ops that stayed keep their text.
     fn printed(&self, op: Op, indent: &str) -> String {
         let style = Style { is_custom: true, ..Style::default() };
         let plain = |op: Op| {
@@ -408,7 +410,7 @@ impl<'a> Keep<'a> {
         layout::reindented(&(out + rest), "", indent)
     }
 
-    /// Returns true if the text of an op contains more than its print does.
+    /// Returns true if printing an op would lose a part of its text.
     fn says_more(&self, op: Op) -> bool {
         if !self.stays(op) {
             return false;
@@ -422,7 +424,7 @@ impl<'a> Keep<'a> {
         }
     }
 
-    /// Records if printing an op with its contents loses something.
+    /// Sets `lost` if printing an op or a nested op loses a part of its text.
     fn note_lost(&self, op: Op) {
         let mut look = |it: Op| {
             if self.says_more(it) {
@@ -435,7 +437,7 @@ impl<'a> Keep<'a> {
         }
     }
 
-    /// Returns true if an item is in the text.
+    /// Returns true if an op or a label is still at its position in the text.
     fn stays(&self, op: Op) -> bool {
         let after = self.after;
         if !after.is_alive(op) {
@@ -456,7 +458,7 @@ impl<'a> Keep<'a> {
 mod tests {
     use super::*;
 
-    /// Returns the text after the passes if all changed ops are printed.
+    /// Returns the text after the passes, with all changed ops printed.
     fn printed_anew(text: &str, passes: &str) -> Result<String, String> {
         let source = Source::new(text);
         let (mut before, mut after) = (Source::new(text).into_ir(), Source::new(text).into_ir());

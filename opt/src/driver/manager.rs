@@ -1,8 +1,8 @@
-//! The pass manager: runs a pipeline on a program and reports each step.
+//! The pass manager: runs a pipeline on a program.
 //!
-//! Passes run one after the other, all passes of a nested pipeline on one op before the next op, in
-//! textual order, so that output is reproducible. The program is verified after each element of the
-//! outermost pipeline. An invalid program is an error that names the passes.
+//! Passes run sequentially. A nested pipeline runs all of its passes on one op, then on the next op
+//! in textual order, so that the output is reproducible. The program is verified after each element
+//! of the outermost pipeline. An invalid program is an error that names the passes.
 
 use std::cell::RefCell;
 use std::io::Write as _;
@@ -23,9 +23,9 @@ use crate::timing::Timing;
 /// Options for printing the program around passes.
 #[derive(Clone, Debug, Default)]
 pub struct PrintIr {
-    /// Print before these passes.
+    /// The passes before which the program is printed.
     pub before: Option<Which>,
-    /// Print after these passes.
+    /// The passes after which the program is printed.
     pub after: Option<Which>,
     /// Print after a pass only if it changed something.
     pub(crate) only_changed: bool,
@@ -62,23 +62,23 @@ impl Which {
     }
 }
 
-/// The options of the manager.
+/// The options of the pass manager.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub print_ir: PrintIr,
     /// Options of the printer.
     pub style: Style,
-    /// The aliasing of memrefs that passes on loops assume.
+    /// The assumptions about aliasing that passes on loops make.
     pub aliasing: Aliasing,
     /// Verify the program after each element of the pipeline.
     pub verify_each: bool,
-    /// Number of threads that parse and verify; with none, the calling thread does.
+    /// Number of threads that parse and verify; 0 for the calling thread.
     pub n_threads: usize,
     /// Keep a copy of the program before each pass, for [`FailedPass::before`].
     pub keeps_before: bool,
 }
 
-/// A pass failed or left an invalid program; the error was reported.
+/// The error of a pass that failed or left an invalid program. It was already reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed;
 
@@ -97,16 +97,15 @@ pub struct Manager<'a> {
 /// The pass that failed first.
 #[derive(Clone, Debug)]
 pub struct FailedPass {
-    /// Its class and its op, as in messages.
+    /// The class of the pass and its op, as in messages.
     pub what: String,
-    /// The pipeline of this pass alone.
+    /// A pipeline with this pass only.
     pub pipeline: String,
-    /// The program before it, if it was kept.
+    /// The program before the pass, if it was kept.
     pub before: Option<String>,
 }
 
 impl<'a> Manager<'a> {
-    /// Returns a manager that reports diagnostics to a sink.
     pub fn new(
         settings: &'a Settings,
         sink: &'a mut Sink,
@@ -124,17 +123,18 @@ impl<'a> Manager<'a> {
         }
     }
 
-    /// Returns the statistics: class and name of the pass, counter, and count.
+    /// Returns the statistics: the class and the name of the pass, the name of the statistic, and
+    /// its value.
     pub fn statistics(&self) -> &[(&'static str, &'static str, &'static str, usize)] {
         &self.statistics
     }
 
-    /// Returns the pass that failed, if one did.
+    /// Returns the pass that failed first.
     pub fn failure(&self) -> Option<&FailedPass> {
         self.failure.as_ref()
     }
 
-    /// Runs a pipeline on an op of its anchor.
+    /// Runs a pipeline on an op that matches its anchor.
     ///
     /// # Errors
     /// If a pass fails or leaves an invalid program.
@@ -177,7 +177,7 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
-    /// Runs pipelines on the ops directly inside an op.
+    /// Runs consecutive nested pipelines on the ops in the regions of an op, not on deeper ones.
     fn nested(
         &mut self,
         ir: &mut Ir,
@@ -191,7 +191,7 @@ impl<'a> Manager<'a> {
             let name = format!("Pipeline Collection : [{}]", names.join(", "));
             self.timing.enter_slot(&name, slot);
         }
-        // The report also lists pipelines without ops.
+        // The timing report also lists pipelines that run on no op.
         for name in &names {
             self.timing.enter_slot(&format!("{name} Pipeline"), slot);
             self.timing.leave();
@@ -269,7 +269,7 @@ impl<'a> Manager<'a> {
         let before = (is_after && compares).then(|| self.text(ir, op));
         self.timing.enter_slot(info.class, slot);
         let settings = self.settings;
-        // The programs before passes that other passes run.
+        // The programs before the nested passes that are running.
         let inner = RefCell::new(Vec::new());
         let around = |ir: &Ir, op: Op, info: &'static PassInfo, is_before: bool| {
             let print = &settings.print_ir;
@@ -355,14 +355,13 @@ impl<'a> Manager<'a> {
     }
 }
 
-/// Returns the text of the op, or of the whole program, for printing around passes.
+/// Returns the text of the op, or of the whole program, for `--mlir-print-ir-*`.
 fn shown(settings: &Settings, ir: &Ir, op: Op) -> String {
     let op = if settings.print_ir.whole { outermost(ir, op) } else { op };
     print::op_in(ir, op, settings.style)
 }
 
-/// Records the failed pass and its own pipeline: the ops around it from the outermost on, then the
-/// pass.
+/// Describes the failed pass. Its pipeline nests the enclosing ops from the outermost one to `op`.
 fn failed_pass(
     ir: &Ir,
     op: Op,
@@ -383,7 +382,7 @@ fn failed_pass(
     FailedPass { what, pipeline, before }
 }
 
-/// Prints the program after a pass, or a diff to the program before it.
+/// Prints the program after a pass, or its difference from the program before the pass.
 fn dump_after(settings: &Settings, ir: &Ir, op: Op, info: &'static PassInfo, before: Option<&str>) {
     let print = &settings.print_ir;
     let what = format!("After {} ({})", info.class, info.name);
@@ -419,7 +418,7 @@ fn write_dump(settings: &Settings, ir: &Ir, op: Op, what: &str, text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Runs a pipeline for a pass: without timing, printing and verification in between.
+/// Parses a nested pipeline for [`Context::nested`]. It runs without timing and verification.
 fn nested(text: &str) -> Result<Nested, Failure> {
     let pipeline = Pipeline::parse(text).map_err(|it| Failure(Some(it.message)))?;
     Ok(Box::new(move |cx, op| {

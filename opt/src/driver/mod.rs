@@ -1,6 +1,6 @@
-//! The tool: flags, files, pipelines, diagnostics and exit codes, like `mlir-opt`.
+//! The command line tool: flags, files, pipelines, diagnostics and exit codes as in `mlir-opt`.
 //!
-//! Output is written only when all of it is complete.
+//! An output file is written only after the whole output is complete.
 
 mod arguments;
 mod bisect;
@@ -50,11 +50,11 @@ fn complain(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// The reason to run nothing.
+/// The reason to exit before any pass runs.
 enum Stop {
-    /// The text to print, such as that of `--help`.
+    /// A flag such as `--help` was handled; its text is printed.
     Done(String),
-    /// The arguments are wrong.
+    /// The arguments are invalid; the message is reported.
     Wrong(String),
 }
 
@@ -82,9 +82,9 @@ struct Run {
     is_in_place: bool,
     /// Edit the text instead of printing the program.
     keeps_source: bool,
-    /// The page that replays the steps of the passes.
+    /// The output file of `--replay`.
     replay: Option<String>,
-    /// Output files of another kind are replaced.
+    /// Replace output files even if they are of another kind.
     is_forced: bool,
 }
 
@@ -93,9 +93,9 @@ struct Run {
 enum Goal {
     /// Run the passes on the program.
     Transform,
-    /// Find the first step after which a command fails.
+    /// Find the first step after which this command fails.
     Bisect(String),
-    /// Find a small program on which a command fails.
+    /// Find a small program on which this command fails.
     Reduce(String),
 }
 
@@ -190,7 +190,7 @@ impl Run {
         self.leave(&out, is_fine)
     }
 
-    /// Returns the unknown ops that a program may have.
+    /// Returns the kinds of unknown ops that are accepted.
     fn accepted(&self) -> Accepted {
         match (self.keeps_source, self.allow_unregistered) {
             (true, _) => Accepted::All,
@@ -199,7 +199,8 @@ impl Run {
         }
     }
 
-    /// Checks that no output replaces a file of another kind, unless forced.
+    /// Returns an error if an output would replace a file of another kind, unless `--force` is
+    /// given.
     fn outputs_are_replaceable(&self) -> Result<(), String> {
         if self.is_forced {
             return Ok(());
@@ -211,7 +212,7 @@ impl Run {
         if let Some(file) = &self.crash_reproducer {
             is_replaceable(Path::new(file), Kind::Program)?;
         }
-        // The file of --in-place is the input.
+        // With `--in-place`, the output file is the input file.
         if self.output == "-" || self.is_in_place {
             return Ok(());
         }
@@ -247,7 +248,7 @@ impl Run {
         outcome
     }
 
-    /// [`Run::part`] without diagnostics.
+    /// [`Run::part`] without printing diagnostics.
     fn quietly(
         &self,
         input: Input,
@@ -313,13 +314,14 @@ impl Run {
         let out = print::document(&ir, self.settings.style);
         timing.leave();
         if self.split_at.is_none() {
-            // The process ends after this output. The system frees memory faster than drops would.
+            // The process exits after this output, and the system frees memory faster than drops
+            // would.
             std::mem::forget(ir);
         }
         Ok(out)
     }
 
-    /// Writes a reproducer of the failure and reports it.
+    /// Writes a reproducer of the failure, and reports its path.
     fn write_reproducer(
         &self,
         file: &str,
@@ -347,19 +349,19 @@ impl Run {
     }
 }
 
-/// The unknown ops that a program may have.
+/// The kinds of unknown ops that are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Accepted {
     /// Ops of HEIR in generic form.
     Registered,
     /// All ops in generic form.
     Generic,
-    /// All ops: their text stays.
+    /// All ops, because their text is kept.
     All,
 }
 
-/// Parses a part on some threads, or on this one if there are none, with or without locations.
-/// Reports its problems.
+/// Parses a part of the file on `n_threads` threads (0 for the calling thread), and reports its
+/// problems. Locations are kept if `is_located`.
 fn parse(
     sink: &mut Sink,
     accepted: Accepted,
@@ -406,7 +408,7 @@ fn parse(
             }
         }
     };
-    // In arbitrary order first, which takes a third of the time.
+    // First check all ops in the order of the arena, which takes a third of the time of a walk.
     if (0..ir.bounds().0).map(Op::from_index).all(is_known) {
         return Ok(ir);
     }
@@ -448,7 +450,7 @@ fn only_op(ir: &Ir) -> Option<Op> {
     ops.next().is_none().then_some(first)
 }
 
-/// Returns the module of a program: its only op, or a new one around all ops.
+/// Returns the module of a program. If the only op is not a module, a new module wraps all ops.
 pub fn wrap(ir: &mut Ir) -> Op {
     if let Some(only) = only_op(ir).filter(|&it| ir.op(it).kind == OpKind::BuiltinModule) {
         return only;
@@ -479,7 +481,7 @@ fn statistics(all: &[(&'static str, &'static str, &'static str, usize)]) -> Stri
     out
 }
 
-/// Returns a program with the pipeline that failed on it.
+/// Returns a reproducer: a program with the pipeline that failed on it.
 fn reproducer(text: &str, pipeline: &str, is_threaded: bool, verify_each: bool) -> String {
     let pipeline = pipeline.replace('\\', "\\\\").replace('"', "\\\"");
     format!(

@@ -1,14 +1,14 @@
-//! Pipelines as text: `pipeline ::= anchor '(' element (',' element)* ')'`, where an element
-//! is a pass with options in braces or a pipeline.
+//! Pipelines and their textual form: `pipeline ::= anchor '(' element (',' element)* ')'`. An
+//! element is a nested pipeline, or a pass with options in braces.
 
 use super::flags::nearest;
 use crate::pass::{FUNCTIONS, Options, PassInfo};
 use crate::passes;
 
-/// The passes to run on each op of a kind.
+/// The passes to run on each op with a certain name.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
-    /// The name of the ops, or `any`.
+    /// The name of the ops on which the pipeline runs, or `any`.
     pub anchor: String,
     /// The elements, in order.
     pub elements: Vec<Element>,
@@ -19,18 +19,18 @@ pub struct Pipeline {
 pub enum Element {
     /// A pass.
     Pass(&'static PassInfo, Options),
-    /// A pipeline on the ops directly inside.
+    /// A pipeline that runs on the ops in the regions of the current op, not on deeper ones.
     Nested(Pipeline),
 }
 
 /// An error in a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PipelineError {
-    /// Its position in the text, in bytes.
+    /// The byte offset in the text.
     pub at: usize,
     /// The message, with the wording of MLIR.
     pub message: String,
-    /// A similar name.
+    /// A similar name of a pass.
     pub(crate) suggestion: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl Pipeline {
     /// Parses a whole pipeline with its anchor.
     ///
     /// # Errors
-    /// The first error.
+    /// The first syntax error, unknown pass or invalid option.
     pub fn parse(text: &str) -> Result<Self, PipelineError> {
         let mut parser = Parser { text, at: 0 };
         parser.blanks();
@@ -70,17 +70,18 @@ impl Pipeline {
         parser.elements(&mut out)?;
         parser.blanks();
         if parser.at < text.len() {
-            // The parenthesis that closed the whole is the extra one.
+            // The last parenthesis that was read already closed the pipeline.
             let message = "encountered extra closing ')' creating unbalanced parentheses while parsing pipeline";
             return Err(Parser::wrong(message, parser.at - 1));
         }
         Ok(out)
     }
 
-    /// Adds a pass by its flag, inside a pipeline for the ops to which it is restricted.
+    /// Adds the pass of a flag. If the pass is restricted to certain ops, adds it to a nested
+    /// pipeline for these.
     ///
     /// # Errors
-    /// If it runs on functions and the pipeline on something else.
+    /// If the pass runs on functions and the pipeline does not.
     pub(crate) fn add(&mut self, info: &'static PassInfo, options: Options) -> Result<(), String> {
         if !may_schedule(info, &self.anchor) {
             return Err(cannot_schedule(info, &self.anchor));
@@ -102,13 +103,12 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Returns the text of the pipeline, with blanks between its elements as in upstream's
-    /// reproducers.
+    /// Returns the text of the pipeline with spaces between elements, as in MLIR's reproducers.
     pub(crate) fn spaced_text(&self) -> String {
         format!("{}({})", self.anchor, self.element_texts().join(", "))
     }
 
-    /// Returns the text of the pipeline, with all options.
+    /// Returns the text of the pipeline, with all options of all passes.
     pub fn text(&self) -> String {
         format!("{}({})", self.anchor, self.element_texts().join(","))
     }
@@ -143,8 +143,8 @@ impl Parser<'_> {
         rest[..len].trim()
     }
 
-    /// Parses the text after `(` up to its `)`. Open pipelines are on a stack, so no depth is too
-    /// deep.
+    /// Parses the text after `(` up to the matching `)`. Open pipelines are on an explicit stack,
+    /// so the nesting depth is unlimited.
     fn elements(&mut self, out: &mut Pipeline) -> Result<(), PipelineError> {
         let mut open: Vec<Pipeline> = vec![Pipeline::new(&out.anchor)];
         loop {
@@ -170,7 +170,7 @@ impl Parser<'_> {
                     Self::pass(around, &name, &options, start)?;
                 }
                 _ if name.is_empty() => {
-                    // `()` is an empty pipeline; empty elements are ignored.
+                    // `()` is an empty pipeline; other empty elements are errors.
                     let is_empty_pipeline = next == Some(')') && around.elements.is_empty();
                     if !is_empty_pipeline {
                         return Err(Self::unknown("", start));
@@ -178,7 +178,7 @@ impl Parser<'_> {
                 }
                 _ => Self::pass(around, &name, "", start)?,
             }
-            // After an element: the end of any number of pipelines, then a comma.
+            // After an element: any number of pipelines end, then a comma follows.
             loop {
                 self.blanks();
                 match self.text[self.at..].chars().next() {
@@ -214,7 +214,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns the position of the `}` of the current `{`.
+    /// Returns the position of the `}` that matches the current `{`.
     fn options_end(&self) -> Result<usize, PipelineError> {
         let mut depth = 0_usize;
         for (i, c) in self.text[self.at..].char_indices() {
@@ -273,8 +273,8 @@ impl Parser<'_> {
     }
 }
 
-/// Returns true if a pass on functions may be in a pipeline on these ops. In one on any ops that is
-/// checked when it runs.
+/// Returns true if a pass may be in a pipeline with this anchor, as far as functions are concerned.
+/// For the anchor `any`, the op is checked when the pass runs.
 fn may_schedule(info: &PassInfo, anchor: &str) -> bool {
     info.anchor != Some(FUNCTIONS) || anchor == "any" || anchor == "func.func"
 }

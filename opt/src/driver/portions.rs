@@ -1,15 +1,15 @@
-//! Processing of large files in portions: each portion is parsed, run through the passes and
-//! printed separately, on all cores. So the memory is that of a few portions and not of the file.
+//! Processing of large files in portions. Each portion is parsed, transformed and printed
+//! separately, on all cores, so memory is needed for a few portions only.
 //!
-//! Portions are used only if the result is the same: all passes are local (their effect on a
-//! function depends on that function alone), nothing is logged, counted, timed or printed in
-//! between, and the file contains only functions, perhaps in one module. If anything turns out to
-//! be different (an error, a call of a function of another portion, an alias in the output) the
-//! file is processed as a whole.
+//! Portions are used only if the result is the same. All passes must be local: their effect on a
+//! function depends only on this function. Nothing may be logged, counted, timed or printed in
+//! between. The file may contain only functions, which may be in one module. In other cases (an
+//! error, a call of a function in another portion, an alias in the output), the file is processed
+//! as a whole.
 //!
-//! *Law.* The output is that for the whole file. It relies on this: a portion ends before a line
-//! that starts with `func.func `; if both sides parse without error, they parse in the same way
-//! together, because no string or comment continues after its line.
+//! *Law.* The output equals that for the whole file. A portion ends before a line that starts with
+//! `func.func `. If both sides parse without errors, their concatenation parses to the same ops,
+//! because strings and comments end on their lines.
 
 use noisy_syntax::parallel::in_order;
 use noisy_syntax::{Ir, OpKind, print};
@@ -23,21 +23,21 @@ use crate::diagnostics::{Input, Sink};
 use crate::passes;
 use crate::timing::Timing;
 
-/// Least bytes of a portion, which ends with a function.
+/// Minimum number of bytes of a portion, except for the last one.
 pub(super) const PORTION: usize = 1 << 17;
 
-/// A text of functions, split.
+/// A text of functions, split into portions.
 #[derive(Debug, PartialEq, Eq)]
 struct Cut<'t> {
-    /// The line that opens the module around all functions, with the text before it; may be empty.
+    /// The text up to the line that opens the module around all functions; empty without a module.
     head: &'t str,
-    /// The functions.
+    /// The portions, each with whole functions.
     portions: Vec<&'t str>,
 }
 
 impl<'t> Cut<'t> {
-    /// Splits a text into portions of at least this many bytes. `None` if it does not look like
-    /// functions or gives fewer than two portions.
+    /// Splits a text into portions of at least `size` bytes. `None` if the text does not look like
+    /// a list of functions, or if there would be only one portion.
     fn new(text: &'t str, size: usize) -> Option<Self> {
         const START: &str = "func.func ";
         let first = text.find(START)?;
@@ -68,7 +68,7 @@ impl<'t> Cut<'t> {
         (indent.trim().is_empty() && portions.len() > 1).then_some(Self { head, portions })
     }
 
-    /// Returns a portion as a file.
+    /// Returns a portion as a complete file, in a module if the text has one.
     fn file(&self, n: usize) -> String {
         let portion = self.portions[n];
         if self.head.is_empty() {
@@ -79,13 +79,13 @@ impl<'t> Cut<'t> {
     }
 }
 
-/// Returns the text from a byte on, or from the next character.
+/// Returns the text from the first character boundary at or after a byte.
 fn tail_of(text: &str, at: usize) -> Option<&str> {
     (at..text.len()).find_map(|it| text.get(it..))
 }
 
 impl Pipeline {
-    /// Returns true if its effect on an isolated op depends on that op alone.
+    /// Returns true if the effect of all passes on an isolated op depends only on this op.
     fn is_local(&self) -> bool {
         self.elements.iter().all(|it| match it {
             Element::Pass(info, _) => passes::is_local(info, &self.anchor),
@@ -95,8 +95,7 @@ impl Pipeline {
 }
 
 impl Run {
-    /// Returns the output for a file, portion by portion. `None` if it must be processed as a
-    /// whole.
+    /// Processes a text portion by portion. `None` if it must be processed as a whole.
     pub(super) fn by_portions(&self, text: &str, actions: &Actions, size: usize) -> Option<String> {
         let is_unseen = self.timing.is_none()
             && !self.statistics
@@ -132,7 +131,7 @@ impl Run {
     }
 }
 
-/// The work on each portion.
+/// The input that the processing of each portion shares.
 struct PortionRunner<'a> {
     pipeline: &'a Pipeline,
     settings: Settings,
@@ -140,7 +139,7 @@ struct PortionRunner<'a> {
 }
 
 impl PortionRunner<'_> {
-    /// Returns the result of a portion, and the names of its functions.
+    /// Processes a portion. Returns its output, and the names of its functions.
     fn on(&self, text: String) -> Option<(String, Vec<String>)> {
         let mut sink = Sink::new(Input::new("", text, 0), true);
         let mut ir = parse(&mut sink, self.accepted, self.settings.n_threads, false).ok()?;
@@ -153,7 +152,7 @@ impl PortionRunner<'_> {
     }
 }
 
-/// Returns the names of the functions in a module that contains nothing else.
+/// Returns the names of the functions in a module, if the program contains nothing else.
 fn functions(ir: &Ir, module: noisy_syntax::Op) -> Option<Vec<String>> {
     let around = ir.items(ir.op(module).parent).count();
     let region = ir.op(module).regions.first()?.1;
@@ -161,23 +160,23 @@ fn functions(ir: &Ir, module: noisy_syntax::Op) -> Option<Vec<String>> {
         let (name, _) = ir.extra(op).symbol?;
         (ir.op(op).kind == OpKind::FuncFunc).then(|| ir.interner.str(name).to_owned())
     };
-    // Only the label of parsed ops precedes them.
+    // Besides labels, the module must be the only item.
     let is_alone = around - ir.labels(ir.op(module).parent).count() == 1;
     let items = ir.items(region).filter(|&it| ir.op(it).kind != OpKind::Label);
     items.map(name).collect::<Option<Vec<_>>>().filter(|it| is_alone && !it.is_empty())
 }
 
-/// Joins modules.
+/// The module that joins the outputs of all portions.
 #[derive(Debug, Default)]
 struct Joined {
     out: String,
-    /// The last line of the module.
+    /// The last line, which closes the module.
     end: String,
     names: FxHashSet<String>,
 }
 
 impl Joined {
-    /// Adds the functions of another module. Returns false if that is impossible.
+    /// Adds the functions of another module. Returns false if the modules cannot be joined.
     fn add(&mut self, module: &str, names: Vec<String>) -> bool {
         let ends = module
             .strip_suffix('\n')
@@ -185,7 +184,7 @@ impl Joined {
         let Some((first, last)) = ends.filter(|it| it.0 < it.1) else { return false };
         let (head, end) = (&module[..first], &module[last..]);
         if self.out.is_empty() {
-            // Otherwise aliases are defined above it.
+            // Otherwise the output starts with aliases, which cannot be joined.
             let is_module = ["module", "\"builtin.module\""].iter().any(|it| head.starts_with(it));
             if !is_module {
                 return false;
@@ -214,7 +213,7 @@ mod tests {
         Run::from_args(&args).unwrap_or_else(|_| panic!("{flags:?}"))
     }
 
-    /// Processes the file as a whole, like texts that are shorter than a portion.
+    /// Processes a text as a whole; it must be shorter than the default size of a portion.
     fn whole(run: &Run, text: &str) -> Option<String> {
         assert!(text.len() < PORTION, "the text is short");
         let input = Input::new("", text.to_owned(), 0);
@@ -225,7 +224,8 @@ mod tests {
         run.by_portions(text, &Actions::default(), size)
     }
 
-    /// Functions with foldable, dead and repeated ops, branches, and comments between them.
+    /// Functions with foldable, dead and repeated ops, with branches, and with comments between
+    /// them.
     fn functions(n: usize, indent: &str) -> String {
         let mut out = String::new();
         for n in 0..n {
@@ -274,7 +274,7 @@ mod tests {
     fn what_portions_cannot_tell_is_left_to_the_whole() {
         let fine = functions(3, "");
         let others = [
-            // Separately, both would be valid.
+            // A redefinition, although each portion is valid.
             format!("{fine}{fine}"),
             format!("module {{\n{0}}}\nmodule {{\n{0}}}\n", functions(2, "  ")),
             format!("module {{\n{}", functions(2, "  ")),
@@ -294,7 +294,8 @@ mod tests {
         for text in others {
             assert_eq!(by_portions(&run_of(&["--canonicalize"]), &text, 1), None, "{text}");
         }
-        // Diagnostics, timing, counters and prints need the file as a whole.
+        // Timing, statistics, prints, edits of the source and interprocedural passes need the whole
+        // file.
         let text = functions(5, "");
         for flags in [
             &["--canonicalize", "--mlir-timing"][..],

@@ -1,9 +1,10 @@
-//! `--reduce CMD`: a smaller program on which a command still fails.
+//! `--reduce CMD`: finds a smaller program on which a command still fails.
 //!
-//! Ops are removed, many at once at first, and their results replaced by an operand or by zero.
-//! Branches lose alternatives, and passes that make programs smaller are tried. *Law.* The result
-//! is a valid program on which the command fails. *Cost.* A command per trial; in each round the
-//! number of ops times their logarithm bounds the trials. Rounds end when one removes nothing.
+//! The search removes ops, at first many at once, and replaces their results by an operand or by
+//! zero. It also makes branches unconditional, and tries passes that make programs smaller. *Law.*
+//! The result is a valid program on which the command fails. *Cost.* One run of the command per
+//! trial, and O(n log n) trials per round for n ops. The search ends after a round without
+//! progress.
 
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Traits, Type, TypeData, Value, print};
@@ -55,12 +56,12 @@ pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String
 
 fn read(run: &Run, text: &str) -> Option<Ir> {
     let input = Input::new(&run.shown_file(), text.to_owned(), 0);
-    // The program is printed, which an op of unknown syntax cannot be.
+    // The program is printed, so ops with unknown custom syntax are not accepted.
     let accepted = if run.allow_unregistered { Accepted::Generic } else { Accepted::Registered };
     parse(&mut Sink::new(input, true), accepted, run.settings.n_threads, false).ok()
 }
 
-/// The smallest program so far.
+/// The state of the search.
 #[derive(Debug)]
 struct Reducer<'a> {
     run: &'a Run,
@@ -75,7 +76,8 @@ impl Reducer<'_> {
         Some((ir, top))
     }
 
-    /// Keeps a program if it is smaller and valid and the command fails on it.
+    /// Keeps a program if it is valid, smaller than the best one so far, and the command fails on
+    /// it.
     fn offer(&mut self, ir: &Ir) -> Result<bool, String> {
         if !ir.verify().is_empty() {
             return Ok(false);
@@ -90,7 +92,7 @@ impl Reducer<'_> {
         Ok(is_better)
     }
 
-    /// Removes ops, halves of them at first, single ones in the end.
+    /// Removes ops: first half of all ops at once, in the end single ops.
     fn without_ops(&mut self) -> Result<(), String> {
         let mut size = usize::MAX;
         loop {
@@ -100,8 +102,8 @@ impl Reducer<'_> {
             if size == 0 {
                 return Ok(());
             }
-            // From the end, so that users go before their operands and positions of earlier ops
-            // stay valid.
+            // From the end, so that users are removed before the definitions of their operands, and
+            // the positions of earlier ops stay valid.
             let mut end = n;
             while end > 0 {
                 let start = end.saturating_sub(size);
@@ -120,7 +122,7 @@ impl Reducer<'_> {
         }
     }
 
-    /// Reduces branches to one alternative.
+    /// Replaces branches by an unconditional branch to one of their successors.
     fn without_ways(&mut self) -> Result<(), String> {
         let mut at = 0;
         loop {
@@ -132,11 +134,12 @@ impl Reducer<'_> {
             let Some(&branch) = branches.get(at) else { return Ok(()) };
             let n_ways = ir.extra(branch).successors.len();
             let mut is_taken = false;
-            // First try the program without the other alternatives' blocks, then with them.
+            // First try the program after the removal of unreachable blocks, then with these
+            // blocks.
             for (is_cleaned, way) in
                 [true, false].into_iter().flat_map(|it| (0..n_ways).map(move |way| (it, way)))
             {
-                // Ids are the same each time a text is parsed.
+                // Parsing the same text gives the same ids.
                 let Some((mut ir, top)) = self.read() else { return Ok(()) };
                 let Some(block) = ir.extra(branch).successors[way].block else { continue };
                 let passed = ir.passed_operands(branch, way);
@@ -153,7 +156,7 @@ impl Reducer<'_> {
         }
     }
 
-    /// Tries passes.
+    /// Tries a pipeline.
     fn passed(&mut self, passes: &str) -> Result<(), String> {
         let Some((mut ir, top)) = self.read() else { return Ok(()) };
         if self.run_on(&mut ir, top, passes) {
@@ -162,7 +165,7 @@ impl Reducer<'_> {
         Ok(())
     }
 
-    /// Runs passes on a program. Returns true if they succeed.
+    /// Runs a pipeline on a program. Returns true if it succeeds.
     fn run_on(&self, ir: &mut Ir, top: Op, passes: &str) -> bool {
         let Ok(pipeline) = Pipeline::parse(passes) else { return false };
         let input = Input::new("", String::new(), 0);
@@ -180,7 +183,7 @@ fn removable(ir: &Ir, top: Op) -> Vec<Op> {
     ops
 }
 
-/// Removes ops with their regions. Returns true if any could be removed.
+/// Removes ops with their regions. Returns true if at least one was removed.
 fn take_out(ir: &mut Ir, ops: &[Op]) -> bool {
     let mut n = 0;
     for &op in ops.iter().rev() {
@@ -202,7 +205,8 @@ fn take_out(ir: &mut Ir, ops: &[Op]) -> bool {
     n > 0
 }
 
-/// Returns a value of the type of a result that dominates all users of the result.
+/// Returns a value with the type of a result that dominates all users of the result: an operand, or
+/// a new constant 0.
 fn instead(ir: &mut Ir, op: Op, result: Value) -> Option<Value> {
     let ty = ir.value(result).ty;
     let mut same = operands(ir, op).into_iter().filter(|&it| ir.value(it).ty == ty);

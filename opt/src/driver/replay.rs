@@ -1,11 +1,11 @@
-//! `--replay FILE`: a page that replays the steps of passes, or a line of JSON per step.
+//! `--replay FILE`: writes a page that replays the steps of passes, or a line of JSON per step.
 //!
-//! A step is recorded as changed lines. The program is printed op by op under stable names
-//! ([`Lines`]); an op is printed again if its fingerprint changed. *Law.* The lines after the last
-//! step are the result of the pipeline, but of very long lines only start and end are kept. *Cost.*
-//! A step visits the ops that it changed (`replay/edits.rs`), or the whole program if these are
-//! many; the last step always does. If that is too much, the remaining steps are counted and
-//! recorded as one.
+//! A step is recorded as a list of changed lines. Each op is printed separately, with stable names
+//! ([`Lines`]), and printed again only if its fingerprint changed. *Law.* The lines after the last
+//! step are the result of the pipeline, except that very long lines are truncated in the middle.
+//! *Cost.* A step visits the ops that it changed (`replay/edits.rs`), or the whole program if it
+//! changed many. The last step always visits the whole program. If the total work exceeds a limit,
+//! the remaining steps are counted, and recorded as a single step.
 
 mod edits;
 
@@ -21,19 +21,19 @@ use rustc_hash::{FxHashMap, FxHasher};
 use crate::actions::{Actions, Step, Watch};
 use crate::diagnostics::Input;
 
-/// Visits of ops and blocks after which no step is recorded: some 2 seconds.
+/// Maximum number of visits of ops and blocks, about 2 seconds. Later steps are not recorded.
 const MAX_LOOKED: usize = 10_000_000;
-/// Operands and results that count as another op.
+/// Number of operands and results that count as one more visit.
 const FEW_VALUES: usize = 8;
 
-/// The name of a step outside of passes.
+/// The name of a step with changes that no other step reported.
 const REST: &str = "the remaining changes of the pass";
 
-/// A recording under construction, shared with its owner.
+/// A recording under construction, which shares its state with the observer.
 #[derive(Debug)]
 pub(super) struct Recorder(Arc<Mutex<ReplayState>>);
 
-/// Records all changes from now on.
+/// Starts to record all steps.
 pub(super) fn record(actions: &mut Actions) -> Recorder {
     let state = Arc::new(Mutex::new(ReplayState::default()));
     actions.watch_by(Box::new(Watcher(Arc::clone(&state))));
@@ -44,13 +44,13 @@ fn locked(state: &Mutex<ReplayState>) -> MutexGuard<'_, ReplayState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns true if the name of a file asks for lines of JSON.
+/// Returns true if the file is written as lines of JSON.
 pub(super) fn is_rows(file: &str) -> bool {
     std::path::Path::new(file).extension().is_some_and(|it| it == "jsonl")
 }
 
 impl Recorder {
-    /// Starts another part of the file.
+    /// Starts a new part of the file.
     pub(super) fn open(&self, input: &Input) {
         let mut state = locked(&self.0);
         let recording = std::mem::take(&mut state.recording);
@@ -66,14 +66,14 @@ impl Recorder {
         };
     }
 
-    /// Returns the page, or lines of JSON if the name of the file asks for them.
+    /// Returns the page or the lines of JSON, depending on the name of the file.
     pub(super) fn finish(self, file: &str, shown: &str) -> String {
         let state = locked(&self.0);
         if is_rows(file) { state.recording.rows() } else { state.recording.html(shown, "replay") }
     }
 }
 
-/// The name that passes use.
+/// The observer of the steps.
 struct Watcher(Arc<Mutex<ReplayState>>);
 
 impl Watch for Watcher {
@@ -84,7 +84,8 @@ impl Watch for Watcher {
         } else {
             let hunks = state.changes(ir);
             state.settle(hunks, REST);
-            // This should not occur, but the law must not depend on it.
+            // No other change should exist, but the law must hold even if a change was not
+            // reported.
             let hunks = state.all_changes(ir);
             state.settle(hunks, "(unrecorded change)");
         }
@@ -95,17 +96,17 @@ impl Watch for Watcher {
     }
 }
 
-/// The last print of an op.
+/// The last printed form of an op.
 #[derive(Debug, Default)]
 struct Printed {
     fingerprint: u64,
     depth: usize,
-    /// Lines before, between and after its regions.
+    /// The lines before, between and after the regions.
     pieces: Vec<Vec<Text>>,
     regions: Vec<ShownRegion>,
 }
 
-/// Lines of the program.
+/// The lines of the program.
 #[derive(Debug, Default)]
 struct Rows {
     /// The op or label that owns each line.
@@ -127,15 +128,15 @@ struct ReplayState {
     has_begun: bool,
     input: Option<Input>,
     lines: Lines,
-    /// The prints, by op.
+    /// The printed forms, by index of the op.
     printed: Vec<Printed>,
     labels: FxHashMap<Block, (u64, Text)>,
     /// The owners of the recorded lines.
     owners: Vec<Op>,
-    /// Number of changes of the program that the lines contain.
+    /// Number of changes of the program that are contained in the recorded lines.
     n_seen: usize,
     pass: Text,
-    /// Visits of ops and blocks so far.
+    /// Number of visits of ops and blocks so far.
     n_looked: usize,
 }
 
@@ -155,7 +156,7 @@ impl ReplayState {
         self.recording.end(Recorded { what, hunks, ..Recorded::default() });
     }
 
-    /// Records unreported changes, as a step of the last pass.
+    /// Records changes that no step reported, as a step of the last pass.
     fn settle(&mut self, hunks: Vec<Hunk>, what: &str) {
         if !hunks.is_empty() {
             let what = self.recording.text(what);
@@ -225,7 +226,7 @@ impl ReplayState {
         out
     }
 
-    /// Appends the lines of an op. `home` is the isolated op around it.
+    /// Appends the lines of an op. `home` is the nearest enclosing op that is isolated from above.
     fn op(&mut self, ir: &Ir, op: Op, depth: usize, home: Op, out: &mut Rows) {
         let n_values = ir.op(op).operands.len() + ir.op(op).results.len();
         self.n_looked += 1 + n_values / FEW_VALUES;
@@ -290,7 +291,7 @@ impl ReplayState {
     }
 }
 
-/// Returns a fingerprint of the print of an op without the contents of its regions.
+/// Returns a fingerprint of the printed form of an op without its regions.
 fn fingerprint(ir: &Ir, op: Op, home: Op) -> u64 {
     let mut state = FxHasher::default();
     let (data, extra) = (ir.op(op), ir.extra(op));
@@ -306,14 +307,15 @@ fn fingerprint(ir: &Ir, op: Op, home: Op) -> u64 {
         successor.block.hash(&mut state);
     }
     for &(_, region) in &data.regions {
-        // The header names arguments and may imply a terminator, a label, or an empty region.
+        // The printed header has the region arguments, and may imply a terminator, a label, or an
+        // empty region.
         let first = ir.entry_block(region);
         (region, ir.has_labels(region), ir.only_block(region)).hash(&mut state);
         for &arg in &ir.block(first).args {
             (arg, ir.value(arg).ty).hash(&mut state);
         }
         ir.block(first).preds.is_empty().hash(&mut state);
-        // Only a terminator without operands may be implicit.
+        // Only a terminator without operands and successors may be implicit.
         let says_nothing =
             |it: &Op| ir.op(*it).operands.is_empty() && ir.extra(*it).successors.is_empty();
         ir.last_op(first).filter(says_nothing).hash(&mut state);
@@ -321,7 +323,7 @@ fn fingerprint(ir: &Ir, op: Op, home: Op) -> u64 {
     state.finish()
 }
 
-/// Returns how lines from one on changed into others.
+/// Returns the differences between old and new lines. `start` is the index of the first line.
 fn hunks(recording: &Recording, start: usize, old: &[Text], new: &[Text]) -> Vec<Hunk> {
     let same = old.iter().zip(new).take_while(|it| it.0 == it.1).count();
     let (a, b) = (&old[same..], &new[same..]);

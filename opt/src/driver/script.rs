@@ -1,11 +1,11 @@
-//! A user command that judges programs: it runs on a file, and its exit code decides.
+//! A user command that tests programs: it runs on a file, and its exit code is the result.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use noisy_output::shown_path;
 
-/// A command and its file.
+/// A command and its input file.
 #[derive(Debug)]
 pub(super) struct Script {
     command: String,
@@ -15,7 +15,8 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// A shell command; `{}` stands for the file, which is appended otherwise.
+    /// Returns the script of a shell command. The path of the file replaces `{}`, or is appended to
+    /// the command.
     pub(super) fn new(command: &str) -> Self {
         let file = std::env::temp_dir().join(format!("noisy-opt-{}.mlir", std::process::id()));
         Self { command: command.to_owned(), file, n_runs: 0 }
@@ -42,7 +43,7 @@ impl Script {
             .stderr(Stdio::null())
             .status()
             .map_err(|it| format!("cannot run `sh`: {it}"))?;
-        // The exit codes of shells for a missing or a forbidden command.
+        // The exit codes of a shell if the command is not found or not executable.
         match status.code() {
             Some(code @ (126 | 127)) => {
                 Err(format!("`{}` cannot be run: exit code {code}", self.command))

@@ -1,9 +1,9 @@
-//! Folds: the result of an op without running it, as a constant or an existing value.
+//! Folding: replaces a result of an op by a constant or an existing value.
 //!
-//! Constants are folded by the table of the constants analysis
-//! ([`noisy_integers::fold`]), the only one. An operand that is no constant is
-//! represented by a unique name: a fold that returns an operand (`x + 0`) returns that name.
-//! Folds that depend on more than operands (`(a - b) + b`) are in `values.rs`.
+//! [`noisy_integers::fold`], which the constant analysis uses too, folds constants. A unique
+//! placeholder represents an operand that is not constant. A fold that returns an operand (`x + 0`)
+//! returns its placeholder. Folds that depend on more than the constants of operands (`(a - b) +
+//! b`) are in `values.rs`.
 
 mod values;
 
@@ -24,7 +24,8 @@ pub(crate) enum Folded {
     Constant(Constant),
 }
 
-/// Returns the name for operand number `n` that is no constant: an attribute that no program has.
+/// Returns the placeholder for the operand with number `n`, which is not constant: an attribute
+/// that no program has.
 fn stand_in(n: usize) -> Constant {
     Constant::Other(Attr::from_index(u32::MAX as usize - 1 - n))
 }
@@ -39,13 +40,13 @@ fn operand_of(constant: Constant, n: usize) -> Option<usize> {
     }
 }
 
-/// Returns the folds of the results of an op; empty if it does not fold.
+/// Folds the results of an op. Returns an empty list if the op does not fold.
 pub(crate) fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1]> {
     let data = ir.op(op);
     if !is_folded(data.kind) || data.results.is_empty() {
         return SmallVec::new();
     }
-    // In a block that nothing reaches, an op may give its own result back.
+    // In an unreachable block, an op may fold to its own result.
     if let Some(value) = values::fold(ir, op).filter(|it| !data.results.contains(it)) {
         return SmallVec::from_slice(&[Folded::Value(value)]);
     }
@@ -76,7 +77,7 @@ pub(crate) fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1
     out
 }
 
-/// Folds an op with integers of zero bits, of which there is only one: zero.
+/// Folds an op on integers of zero bits, whose only value is zero.
 fn without_bits(ir: &Ir, op: Op) -> Option<Constant> {
     let has_no_bits = |it: Value| {
         let ty = constants::element_type(ir, ir.value(it).ty).unwrap_or(ir.value(it).ty);
@@ -115,7 +116,7 @@ fn without_bits(ir: &Ir, op: Op) -> Option<Constant> {
     data.operands.iter().all(|it| it.value.is_some_and(is_constant)).then_some(folded)
 }
 
-/// Returns true if the table has folds for this kind of op.
+/// Returns true if ops of this kind may fold.
 fn is_folded(kind: OpKind) -> bool {
     kind.is_pure()
         && !kind.has(Traits::TERMINATOR)
@@ -125,13 +126,13 @@ fn is_folded(kind: OpKind) -> bool {
 }
 
 impl Rewriter<'_> {
-    /// Folds an op if possible. Returns true if it did: then the op is erased, and constants are in
-    /// its place.
+    /// Folds an op if possible. If it returns true, the op is erased, and new constants are in its
+    /// place.
     pub(crate) fn try_fold(&mut self, op: Op) -> bool {
         self.fold_with(op, &mut |it, attr, ty| it.constant_attr(attr, ty, op))
     }
 
-    /// [`Rewriter::try_fold`] with constants at the start of their scope.
+    /// [`Rewriter::try_fold`] with uniqued constants at the start of their scope.
     pub(crate) fn fold_into(&mut self, op: Op, uniqued: &mut constants::Uniqued) -> bool {
         self.fold_with(op, &mut |it, attr, ty| uniqued.get(it, attr, ty, op))
     }
@@ -147,7 +148,7 @@ impl Rewriter<'_> {
         }
         let results = self.ir.op(op).results.iter().map(|&it| self.ir.value(it).ty);
         let types: SmallVec<[Type; 2]> = results.collect();
-        // Compute all results before changing anything.
+        // Compute the attributes of all results before the first change.
         let mut attrs: SmallVec<[Option<Attr>; 2]> = SmallVec::new();
         for (it, &ty) in folded.iter().zip(&types) {
             let attr = match *it {
@@ -173,8 +174,9 @@ impl Rewriter<'_> {
         true
     }
 
-    /// Puts operands into canonical order: constants last if the op is commutative. Returns true if
-    /// any changed.
+    /// Puts the operands of a commutative op or a comparison into canonical order, constants last.
+    /// Moves constants of an `affine.min` or `affine.max` into its map. Returns true if the op
+    /// changed.
     pub(crate) fn order_operands(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
         let kind = data.kind;

@@ -1,4 +1,4 @@
-//! Folds to existing values: `(a - b) + b` is `a`.
+//! Folds to existing values, such as `(a - b) + b` to `a`.
 
 use noisy_integers::compare::predicate;
 use noisy_integers::constant;
@@ -7,7 +7,7 @@ use noisy_syntax::{Ir, Op, OpKind, Type, Value};
 use crate::rewrite::constants::int_of;
 use crate::rewrite::operand;
 
-/// Returns the value to which the only result of an op folds.
+/// Folds an op with one result to an existing value.
 pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
     let (a, b) = (operand(ir, op, 0)?, operand(ir, op, 1));
     let of =
@@ -48,7 +48,7 @@ pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
         }
         (OpKind::ArithBitcast, None) => (ir.value(a).ty == result_type(ir, op)).then_some(a),
         (kind @ (OpKind::ArithIndexCast | OpKind::ArithIndexCastui), None) => {
-            // The conversion loses nothing.
+            // The inner conversion does not truncate.
             let from = at(of(a, kind)?, 0)?;
             let width = |it: Value| constant::width(ir, ir.value(it).ty);
             let is_kept = width(a)? >= width(from)?;
@@ -68,7 +68,8 @@ fn result_type(ir: &Ir, op: Op) -> Type {
     ir.op(op).results.first().map_or(Type::UNKNOWN, |&it| ir.value(it).ty)
 }
 
-/// `(a & b) & a` is `a & b`; a mask of all possible bits of a widened number keeps it.
+/// Folds `(a & b) & a` to `a & b`, and the mask of a zero-extended number if it has all of the
+/// original bits.
 fn and(ir: &Ir, a: Value, b: Value) -> Option<Value> {
     let inner = ir.defining_op(a)?;
     match ir.op(inner).kind {
@@ -87,7 +88,7 @@ fn and(ir: &Ir, a: Value, b: Value) -> Option<Value> {
     }
 }
 
-/// `(a * b) / b` is `a` if the product does not overflow.
+/// Folds `(a * b) / b` to `a` if the product does not overflow.
 fn quotient(ir: &Ir, op: Op, a: Value, b: Value) -> Option<Value> {
     let product = ir.defining_op(a).filter(|&it| ir.op(it).kind == OpKind::ArithMuli)?;
     let (nsw, nuw) = crate::patterns::arith::overflow(ir, product);
@@ -102,7 +103,7 @@ fn quotient(ir: &Ir, op: Op, a: Value, b: Value) -> Option<Value> {
     }
 }
 
-/// Comparisons of a boolean, widened or not, with a constant.
+/// Folds comparisons of an `i1`, possibly extended, with a constant.
 fn comparison(ir: &Ir, op: Op, a: Value, b: Value) -> Option<Value> {
     let (predicate, number) = (predicate(ir, op)?, int_of(ir, b)?);
     let (is_ne, is_eq) = (predicate == 1, predicate == 0);
@@ -126,7 +127,7 @@ fn select(ir: &Ir, op: Op, condition: Value, a: Value) -> Option<Value> {
     if a == b {
         return Some(a);
     }
-    // `c ? true : false` is `c`.
+    // Fold `c ? true : false` to `c`.
     if ir.value(condition).ty == ir.value(a).ty
         && int_of(ir, a) == Some(-1)
         && int_of(ir, b) == Some(0)
@@ -145,7 +146,7 @@ fn select(ir: &Ir, op: Op, condition: Value, a: Value) -> Option<Value> {
     }
 }
 
-/// A cast that changes nothing, or is undone.
+/// Folds a cast to the same type, and a cast back to the original type.
 fn cast(ir: &Ir, op: Op, a: Value) -> Option<Value> {
     let to = result_type(ir, op);
     if ir.value(a).ty == to {
@@ -156,7 +157,7 @@ fn cast(ir: &Ir, op: Op, a: Value) -> Option<Value> {
     (ir.value(from).ty == to).then_some(from)
 }
 
-/// A map that returns one of its operands.
+/// Folds a map that returns one of its operands.
 fn affine(ir: &Ir, op: Op) -> Option<Value> {
     use noisy_syntax::affine::{Body, Expr};
     let map = ir.interner.affine(ir.attr(op, "map")?)?;

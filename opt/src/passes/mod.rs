@@ -1,7 +1,7 @@
-//! The passes and their tables. A pass is a function on an op.
+//! The passes, and the list of all passes. A pass is a function on an op.
 //!
-//! To add a pass, add a row to a table in `TABLES`: name, class (as in upstream's messages),
-//! anchor, options and the function.
+//! To add a pass, add its `PassInfo` to a list in `TABLES`: name, class (as in MLIR's messages),
+//! anchor, options and function.
 
 pub(crate) mod affine;
 pub(crate) mod general;
@@ -13,7 +13,7 @@ pub use affine::schedule::{best_schedule, is_nest_root};
 
 pub use crate::pass::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 
-/// The passes of each family. The passes of other crates have one row.
+/// The passes of each module.
 const TABLES: &[&[PassInfo]] = &[
     affine::nests::coalesce::PASSES,
     affine::memory::dependence_check::PASSES,
@@ -57,8 +57,8 @@ pub(crate) fn find(name: &str) -> Option<&'static PassInfo> {
     all().find(|it| it.name == name)
 }
 
-/// Passes that read only the isolated op that they change: their effect on a function depends on
-/// that function alone.
+/// The passes that read only the isolated op that they change. Their effect on a function depends
+/// only on this function.
 const LOCAL: &[&str] = &[
     "arith-int-narrowing",
     "canonicalize",
@@ -70,12 +70,12 @@ const LOCAL: &[&str] = &[
     "trivial-dce",
 ];
 
-/// Passes that read the whole program, but only one function if they run on functions (`facts.rs`).
+/// The passes that read the whole program, except if they run on functions (`facts.rs`).
 const LOCAL_ON_FUNCTIONS: &[&str] =
     &["arith-unsigned-when-equivalent", "int-range-optimizations", "sccp"];
 
-/// Returns true if the effect of a pass on an isolated op, of the kind of the pipeline's anchor,
-/// depends on that op alone.
+/// Returns true if the effect of a pass on an isolated op, in a pipeline with this anchor, depends
+/// only on this op.
 pub fn is_local(pass: &PassInfo, anchor: &str) -> bool {
     LOCAL.contains(&pass.name) || anchor == "func.func" && LOCAL_ON_FUNCTIONS.contains(&pass.name)
 }

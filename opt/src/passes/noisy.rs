@@ -1,9 +1,9 @@
-//! `noisy-reduce-noise`: inserts the cheapest `noisy.reduce_noise` ops that keep every value within
-//! the noise budget. `noisy-rewrite`: finds an equal program that needs fewer of them.
+//! `noisy-reduce-noise`: inserts the cheapest `noisy.reduce_noise` ops that keep all values within
+//! the noise budget. `noisy-rewrite`: finds an equal program that needs fewer of these ops.
 //!
-//! *Law.* The resulting program equals the one that was analyzed again and found legal: both are
-//! printed and compared. *Cost.* That of the placement; parsing, following and comparing are
-//! linear.
+//! *Law.* The resulting program equals the copy that was analyzed again and is legal: both are
+//! printed and compared. *Cost.* The cost of the placement. Parsing, transferring the changes, and
+//! comparing are linear.
 
 mod adopt;
 mod follow;
@@ -19,7 +19,7 @@ use regex::Regex;
 use crate::diagnostics::Severity;
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 
-/// The pass, under its own name and that of the MLIR tutorial (j2kun/mlir-tutorial).
+/// The placement pass has two names: its own, and that in the MLIR tutorial (j2kun/mlir-tutorial).
 pub(super) const PASSES: &[PassInfo] =
     &[row("noisy-reduce-noise"), row("noisy-reduce-noise-optimizer"), REWRITE];
 
@@ -77,7 +77,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let (meant, asked): (Vec<Op>, Vec<Op>) = meant.unzip();
     let outcome =
         insert_reduces(&program, &asked, &placing).map_err(|why| Failure(Some(why.to_string())))?;
-    // Lines of the printed program are not lines of the file.
+    // Remove line numbers, which refer to the printed program and not to the file.
     let line = Regex::new(r" on line \d+").map_err(|_| defect("a pattern"))?;
     let mut is_refused = false;
     for (function, of) in meant.iter().zip(&outcome.functions) {
@@ -110,7 +110,7 @@ fn run_rewrite(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Fa
     let limits = Limits { time: Some(time), ..Limits::default() };
     let cache = Some(Arc::default());
     let placing = Placing { limits, cache, ..Placing::default() };
-    // Only arithmetic is taken over into the program.
+    // `adopt.rs` can only transfer changes of arithmetic, so the structure must be kept.
     let growth = f64::from(growth) / 100.0;
     let wanted = noisy_rewrite::Options { placing, time, growth, keeps_structure: true };
     let program = Program::new(&print::generic(cx.ir));

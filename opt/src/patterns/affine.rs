@@ -1,4 +1,4 @@
-//! Rules of `affine`.
+//! Patterns of `affine`.
 
 pub(crate) mod maps;
 mod ranges;
@@ -33,7 +33,7 @@ fn map_attr(ir: &mut Ir, map: Affine) -> Attr {
     ir.interner.attr(AttrData::Affine(map))
 }
 
-/// Returns the index of the first map operand of an access or application.
+/// Returns the index of the first map operand of an op with a map.
 fn first_operand(kind: OpKind) -> usize {
     match kind {
         OpKind::AffineLoad | OpKind::AffineVectorLoad | OpKind::AffinePrefetch => 1,
@@ -42,7 +42,7 @@ fn first_operand(kind: OpKind) -> usize {
     }
 }
 
-/// The map of an op is put into canonical form.
+/// Puts the map of an op into canonical form.
 fn canonical_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let first = first_operand(rewriter.ir.op(op).kind);
     let Some(old) = applied(rewriter.ir, op, "map", first) else { return false };
@@ -68,7 +68,7 @@ fn one_of_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mut constant: Option<i64> = None;
     for expr in old {
         match expr {
-            // The strongest of several constants is kept, at the position of the first.
+            // The tightest of several constants is kept, at the position of the first.
             Expr::Const(value) => {
                 let better =
                     constant.is_none_or(|it| if is_min { *value < it } else { *value > it });
@@ -101,8 +101,8 @@ fn one_of_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Evaluates expressions whose operands are all constant; the operands stay. Returns true if it
-/// changed any.
+/// Evaluates the expressions of a map whose operands are all constant. The operands are kept.
+/// Returns true if the map changed.
 pub(crate) fn constants_in_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(it) = applied(rewriter.ir, op, "map", 0) else { return false };
     let Body::Map(old) = &it.map.body else { return false };
@@ -122,7 +122,7 @@ pub(crate) fn constants_in_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             _ => expr.clone(),
         })
         .collect();
-    // If all are constants the op folds.
+    // If all expressions are constant, the op folds.
     if new == *old || new.iter().all(|it| matches!(it, Expr::Const(_))) {
         return false;
     }
@@ -132,7 +132,7 @@ pub(crate) fn constants_in_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Sorts expressions without quotients by their factors.
+/// Sorts the expressions of a minimum or maximum by their coefficients, if none has quotients.
 fn ordered_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(it) = applied(rewriter.ir, op, "map", 0) else { return false };
     let Body::Map(old) = &it.map.body else { return false };
@@ -147,7 +147,7 @@ fn ordered_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A minimum of a minimum is a minimum of all expressions.
+/// Merges a minimum into a minimum that uses it, or a maximum into a maximum.
 fn merge_inner(rewriter: &mut Rewriter<'_>, op: Op, it: &Applied) -> bool {
     let Body::Map(exprs) = &it.map.body else { return false };
     let kind = rewriter.ir.op(op).kind;
@@ -194,7 +194,7 @@ fn merge_inner(rewriter: &mut Rewriter<'_>, op: Op, it: &Applied) -> bool {
     false
 }
 
-/// The bounds of a loop and its initial values.
+/// Returns the bounds of a loop and its initial values.
 fn bounds(ir: &Ir, op: Op) -> Option<(Applied, Applied, Vec<Value>)> {
     let low = applied(ir, op, "lowerBoundMap", 0)?;
     let high = applied(ir, op, "upperBoundMap", low.operands.len())?;
@@ -202,7 +202,7 @@ fn bounds(ir: &Ir, op: Op) -> Option<(Applied, Applied, Vec<Value>)> {
     Some((low, high, inits))
 }
 
-/// Puts a bound into canonical form: no repeated expression, and a constant if all are.
+/// Puts a bound into canonical form: without repeated expressions, and with at most one constant.
 fn canonical_bound(ir: &Ir, bound: &Applied, is_low: bool) -> Applied {
     let mut out = ranges::deciding(ir, &bound.canonical(ir), is_low);
     let Body::Map(exprs) = &out.map.body else { return out };
@@ -212,7 +212,7 @@ fn canonical_bound(ir: &Ir, bound: &Applied, is_low: bool) -> Applied {
             kept.push(it.clone());
         }
     }
-    // The strongest of several constants is kept.
+    // The tightest of several constants is kept.
     let numbers = kept.iter().filter_map(|it| match it {
         Expr::Const(value) => Some(*value),
         _ => None,
@@ -271,7 +271,7 @@ fn number(bound: &Applied) -> Option<i64> {
     }
 }
 
-/// Returns the number of iterations of a loop with constant bounds.
+/// Returns the trip count of a loop with constant bounds.
 fn trip_count(ir: &Ir, op: Op) -> Option<i128> {
     let (low, high, _) = bounds(ir, op)?;
     let step = match ir.interner.attr_data(ir.attr(op, "step")?) {
@@ -282,7 +282,7 @@ fn trip_count(ir: &Ir, op: Op) -> Option<i128> {
     Some(if distance <= 0 { 0 } else { (distance + step - 1) / step })
 }
 
-/// A loop without iterations is replaced by its initial values.
+/// Replaces a loop without iterations by its initial values.
 fn never_runs(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if trip_count(rewriter.ir, op) != Some(0) {
         return false;
@@ -292,7 +292,7 @@ fn never_runs(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A loop that only yields its values is replaced by them.
+/// Replaces a loop with an empty body by the values that it yields.
 fn does_nothing(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let Some(block) = only_block(rewriter.ir, region) else { return false };
@@ -333,7 +333,7 @@ fn does_nothing(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     fits
 }
 
-/// The set of a choice is put into canonical form.
+/// Converts the set of an `affine.if` to canonical form.
 fn canonical_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(old) = applied(rewriter.ir, op, "condition", 0) else { return false };
     let new = old.canonical(rewriter.ir);
@@ -346,7 +346,7 @@ fn canonical_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A choice with constant constraints is decided.
+/// Replaces an `affine.if` with constant constraints by the selected region.
 fn known_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some(set) = ir.attr(op, "condition").and_then(|it| ir.interner.affine(it)) else {

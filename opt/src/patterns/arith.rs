@@ -1,7 +1,7 @@
-//! Rules of integer and float arithmetic.
+//! Patterns of integer and float arithmetic.
 //!
 //! *Overflow flags.* A combined sum keeps a flag if all its ops have it and the combined constant
-//! does not overflow: then the exact value is the same, and in range as before.
+//! does not overflow. The exact value is then unchanged, so it is still in range.
 
 use noisy_analyses::facts::values::with_element;
 use noisy_integers::constant::{sign_extended, width};
@@ -33,7 +33,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     ArithIndexCastui: index_cast_of_extend;
 };
 
-/// Returns the overflow flags of an op: signed and unsigned.
+/// Returns the overflow flags `nsw` and `nuw` of an op.
 pub(crate) fn overflow(ir: &Ir, op: Op) -> (bool, bool) {
     let Some(attr) = ir.attr(op, "overflowFlags") else { return (false, false) };
     let AttrData::Text(text, _) = *ir.interner.attr_data(attr) else { return (false, false) };
@@ -41,7 +41,7 @@ pub(crate) fn overflow(ir: &Ir, op: Op) -> (bool, bool) {
     (text.contains("nsw"), text.contains("nuw"))
 }
 
-/// Returns the attribute of overflow flags. `None` without flags.
+/// Returns the attribute of overflow flags. `None` if no flag is set.
 fn overflow_attr(ir: &mut Ir, nsw: bool, nuw: bool) -> Option<Attr> {
     let text = match (nsw, nuw) {
         (true, true) => "#arith.overflow<nsw, nuw>",
@@ -53,8 +53,8 @@ fn overflow_attr(ir: &mut Ir, nsw: bool, nuw: bool) -> Option<Attr> {
     Some(ir.interner.attr(AttrData::Text(name, None)))
 }
 
-/// A sum or difference of a value and a constant: `factor * value + constant`, with the
-/// constant read as signed and as unsigned.
+/// A sum or difference of a value and a constant: `value + constant`, or `constant - value` if
+/// negated. The constant is kept as signed and as unsigned.
 #[derive(Clone, Copy, Debug)]
 struct Linear {
     value: Value,
@@ -86,7 +86,8 @@ fn linear(ir: &Ir, op: Op) -> Option<Linear> {
     Some(Linear { value, is_negated, signed, unsigned, flags })
 }
 
-/// `(x + 1) + 2` becomes `x + 3`, and so for all sums and differences with constants.
+/// Rewrites `(x + 1) + 2` to `x + 3`, and other nested sums and differences with constants
+/// similarly.
 fn sum_of_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some(outer) = linear(ir, op) else { return false };
@@ -98,7 +99,7 @@ fn sum_of_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_negated = outer.is_negated != inner.is_negated;
     let ty = ir.value(outer.value).ty;
     let Some(width) = width(ir, ty) else { return false };
-    // A difference of a difference stays one.
+    // A difference of a difference is again a difference.
     let is_difference = !is_negated
         && [op, inner_op].iter().all(|&it| ir.op(it).kind == OpKind::ArithSubi)
         && !outer.is_negated;
@@ -122,7 +123,7 @@ fn sum_of_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// `x + y * -1` becomes `x - y`.
+/// Rewrites `x + y * -1` to `x - y`.
 fn add_negated(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let negated = |it: Value| {
@@ -136,12 +137,12 @@ fn add_negated(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         (_, Some(y)) => (b, y),
         _ => return false,
     };
-    // For one bit, -1 is 1, and a difference is a sum.
+    // This holds for one bit, too, where -1 equals 1 and differences equal sums.
     rewriter.replace_with(op, NewOp::new("arith.subi").operands(&[x, y]).results(&[ty]));
     true
 }
 
-/// `(a - b) - a` becomes `0 - b`.
+/// Rewrites `(a - b) - a` to `0 - b`.
 fn sub_from_same(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let Some(inner) = rewriter.defined_by(a, OpKind::ArithSubi) else { return false };
@@ -161,7 +162,7 @@ fn sub_from_same(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// `(x * 2) * 3` becomes `x * 6`.
+/// Rewrites `(x * 2) * 3` to `x * 6`.
 fn product_of_product(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let Some(outer) = rewriter.int_of(b) else { return false };
@@ -176,7 +177,7 @@ fn product_of_product(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mask = u128::MAX >> (128 - width);
     let signed = outer * inner;
     let unsigned = (outer as u128 & mask) * (inner as u128 & mask);
-    // A factor of zero would hide an overflow of the other product.
+    // The flags are kept only if both products have them and the combined factor does not overflow.
     let nsw = flags.0 && other.0 && sign_extended(signed, width) == signed;
     let nuw = flags.1 && other.1 && unsigned <= mask;
     let flags = overflow_attr(rewriter.ir, nsw, nuw);
@@ -189,7 +190,7 @@ fn product_of_product(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// `ext(x) & ext(y)` becomes `ext(x & y)`, and so for `|` and `^`.
+/// Rewrites `ext(x) & ext(y)` to `ext(x & y)`, and `|` and `^` similarly.
 fn bits_of_extended(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     for kind in [OpKind::ArithExtui, OpKind::ArithExtsi] {
@@ -210,7 +211,7 @@ fn bits_of_extended(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     false
 }
 
-/// `!(a < b)` becomes `a >= b`.
+/// Rewrites `!(a < b)` to `a >= b`, and other predicates similarly.
 fn not_of_compare(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     if rewriter.int_of(b) != Some(-1) {
@@ -228,18 +229,18 @@ fn not_of_compare(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A comparison of integers.
+/// Returns a new comparison of integers.
 pub(super) fn compare_op(ir: &mut Ir, predicate: i128, a: Value, b: Value, ty: Type) -> NewOp {
     let attr = ir.interner.attr(AttrData::Int { value: predicate, ty: Type::I64 });
     NewOp::new("arith.cmpi").operands(&[a, b]).attr("predicate", attr).results(&[ty])
 }
 
-/// Two extensions become one.
+/// Merges two extensions.
 fn extend_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let a = rewriter.operand(op, 0);
     let Some(inner) = rewriter.ir.defining_op(a) else { return false };
     let (kind, of) = (rewriter.ir.op(op).kind, rewriter.ir.op(inner).kind);
-    // A zero-extended number is nonnegative.
+    // A zero-extended number is nonnegative, so its sign extension is a zero extension.
     let is_same = of == kind;
     if !is_same && (of != OpKind::ArithExtui || kind != OpKind::ArithExtsi) {
         return false;
@@ -265,7 +266,8 @@ fn int_width(ir: &Ir, value: Value) -> Option<u32> {
     }
 }
 
-/// A truncated extension is a smaller extension, or a truncation.
+/// Rewrites a truncation of an extension to a smaller extension or a truncation, and merges two
+/// truncations.
 fn truncate_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let a = rewriter.operand(op, 0);
     let Some(inner) = rewriter.ir.defining_op(a) else { return false };
@@ -287,7 +289,7 @@ fn truncate_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The high half of a product of extended numbers is the second result of an extended
+/// Rewrites the high half of a product of extended numbers to the second result of an extended
 /// multiplication.
 fn high_half(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((shift, product, by)) = shifted(rewriter, op, OpKind::ArithShrui) else {
@@ -320,14 +322,15 @@ fn high_half(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     false
 }
 
-/// The shift whose result an op truncates, its operand, and its number of bits.
+/// Returns the shift by a constant that defines operand 0 of an op, its operand, and its number of
+/// bits.
 fn shifted(rewriter: &Rewriter<'_>, op: Op, kind: OpKind) -> Option<(Op, Value, i128)> {
     let shift = rewriter.defined_by(rewriter.operand(op, 0), kind)?;
     let by = rewriter.int_of(rewriter.operand(shift, 1))?;
     Some((shift, rewriter.operand(shift, 0), by))
 }
 
-/// If all shifted-in bits are truncated, any shift will do.
+/// Rewrites a signed right shift to an unsigned one if all bits shifted in are truncated.
 fn truncate_of_shift(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((_, value, by)) = shifted(rewriter, op, OpKind::ArithShrsi) else { return false };
     let result = rewriter.ir.op(op).results[0];
@@ -351,7 +354,7 @@ fn is_unused(rewriter: &Rewriter<'_>, op: Op, result: usize) -> bool {
     rewriter.ir.value(value).uses.is_empty()
 }
 
-/// A sum with unused carry is a plain sum.
+/// Rewrites an extended sum with unused carry to `arith.addi`.
 fn sum_without_carry(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if !is_unused(rewriter, op, 1) {
         return false;
@@ -364,7 +367,7 @@ fn sum_without_carry(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A product with unused high half is a plain product.
+/// Rewrites an extended product with unused high half to `arith.muli`.
 fn product_without_high(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if !is_unused(rewriter, op, 1) {
         return false;
@@ -377,10 +380,10 @@ fn product_without_high(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// `x * 1` is `x`, and its high half is the sign.
+/// Rewrites the extended signed product `x * 1` to `x` and, for the high half, its sign.
 fn signed_product_by_one(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
-    // For one bit, 1 is -1.
+    // For one bit, the constant 1 is -1.
     let is_wide = int_width(rewriter.ir, a).is_some_and(|it| it > 1)
         || rewriter.ir.interner.type_data(rewriter.ty(a)) == &TypeData::Index;
     if rewriter.int_of(b) != Some(1) || !is_wide {
@@ -397,7 +400,7 @@ fn signed_product_by_one(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Returns the type of a comparison of values of a type. Not for `index`, which no extension
+/// Returns the type of a comparison of values of a type. `None` for `index`, which no extension
 /// produces.
 pub(super) fn i1_like(ir: &mut Ir, ty: Type) -> Option<Type> {
     let is_meant = matches!(
@@ -407,7 +410,7 @@ pub(super) fn i1_like(ir: &mut Ir, ty: Type) -> Option<Type> {
     is_meant.then(|| with_element(ir, ty, Type::I1))
 }
 
-/// `-x * -y` becomes `x * y`, and so for quotients.
+/// Rewrites `-x * -y` to `x * y`, and quotients similarly.
 fn signs_cancel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let negated = |it| rewriter.defined_by(it, OpKind::ArithNegf);
@@ -422,7 +425,7 @@ fn signs_cancel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// An index cast of an extension becomes an index cast of the number.
+/// Rewrites an index cast of an extension to an index cast of the extended number.
 fn index_cast_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let kind = rewriter.ir.op(op).kind;
     let extend = match kind {
@@ -431,13 +434,13 @@ fn index_cast_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     };
     let Some(inner) = rewriter.defined_by(rewriter.operand(op, 0), extend) else { return false };
     let result = rewriter.ir.op(op).results[0];
-    // Only casts to an index.
+    // Only casts to `index` are rewritten.
     if int_width(rewriter.ir, result).is_some() {
         return false;
     }
     let (from, ty) = (rewriter.operand(inner, 0), rewriter.ty(result));
-    // An extension beyond the width of an index is truncated; it is the same only if the number
-    // itself fits.
+    // A cast truncates an extension beyond the width of `index`. The result is the same only if the
+    // number itself fits.
     if int_width(rewriter.ir, from).is_none_or(|it| it > 64) {
         return false;
     }
@@ -445,7 +448,7 @@ fn index_cast_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Two bit casts become one.
+/// Merges two bit casts.
 fn bitcast_of_bitcast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(inner) = rewriter.defined_by(rewriter.operand(op, 0), OpKind::ArithBitcast) else {
         return false;

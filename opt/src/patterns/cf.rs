@@ -1,4 +1,4 @@
-//! Rules of branches.
+//! Patterns of branches.
 
 use noisy_dataflow::flow;
 use noisy_syntax::rewrite::NewOp;
@@ -24,12 +24,12 @@ fn target(ir: &Ir, op: Op, at: usize) -> Option<Block> {
     ir.extra(op).successors.get(at)?.block
 }
 
-/// Replaces a branch by one to a single successor.
+/// Replaces an op by a branch to a block.
 fn branch_to(rewriter: &mut Rewriter<'_>, op: Op, block: Block, passed: &[Value]) {
     rewriter.replace_with(op, NewOp::new("cf.br").successor(block, passed));
 }
 
-/// A block with only one branch to it is merged into the block of the branch.
+/// Merges a block into its only predecessor.
 fn merge_into_predecessor(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(&target) = targets(rewriter.ir, op).first() else { return false };
     let block = rewriter.ir.block_of(op);
@@ -37,8 +37,7 @@ fn merge_into_predecessor(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if !is_only || target == block || is_entry(rewriter.ir, target) {
         return false;
     }
-    // In blocks that nothing reaches, a passed value may be computed from the argument that it
-    // would replace.
+    // In unreachable blocks, a passed value may depend on the argument that it would replace.
     if rewriter.unreachable.contains(&block) {
         return false;
     }
@@ -52,7 +51,7 @@ fn is_entry(ir: &Ir, block: Block) -> bool {
     ir.entry_block(ir.block(block).region) == block
 }
 
-/// Returns the target of a block that only branches, with the passed values.
+/// Returns the target of a block that contains only a branch, and the values passed to the target.
 fn behind(ir: &Ir, block: Block, passed: &[Value]) -> Option<(Block, Vec<Value>)> {
     let mut ops = ir.block_ops(block);
     let only = ops.next().filter(|&it| ir.op(it).kind == OpKind::CfBr)?;
@@ -72,7 +71,7 @@ fn behind(ir: &Ir, block: Block, passed: &[Value]) -> Option<(Block, Vec<Value>)
     Some((target, ir.passed_operands(only, 0).into_iter().map(replaced).collect()))
 }
 
-/// A branch to a block that only branches goes to its target directly.
+/// Redirects a branch to a block that contains only a branch to the target of that block.
 fn pass_through(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mut is_changed = false;
     for at in 0..rewriter.ir.extra(op).successors.len() {
@@ -84,7 +83,7 @@ fn pass_through(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// Redirects a successor past one block that only branches.
+/// Redirects a successor past one block that contains only a branch.
 fn skip(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
     let Some(block) = target(rewriter.ir, op, at) else { return false };
     let passed = rewriter.ir.passed_operands(op, at);
@@ -93,9 +92,9 @@ fn skip(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
     true
 }
 
-/// Redirects each block in a chain of blocks that only branch to the end of the chain. One block of
-/// a ring, which has no end, is redirected to itself and becomes the end. Cost: the length of the
-/// chain, once.
+/// Redirects each block of a chain of blocks that contain only a branch to the end of the chain. In
+/// a cycle, one block is redirected to itself and becomes the end. *Cost.* Linear in the length of
+/// the chain, once.
 fn shorten(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
     let next = |ir: &Ir, block: Block| Some(behind(ir, block, &ir.block(block).args)?.0);
     let only = |ir: &Ir, block: Block| ir.block_ops(block).next().expect("behind() found it");
@@ -103,7 +102,7 @@ fn shorten(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
     let (mut at, mut is_changed) = (first, false);
     while let Some(to) = next(rewriter.ir, at) {
         if let Some(&place) = places.get(&at) {
-            // Once around the ring.
+            // Computes the values passed after one pass around the cycle.
             let mut values = rewriter.ir.block(at).args.to_vec();
             for &it in &chain[place..] {
                 values = behind(rewriter.ir, it, &values).expect("it is in the chain").1;
@@ -124,13 +123,13 @@ fn shorten(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
     is_changed
 }
 
-/// A branch on a constant goes one way.
+/// Replaces a branch with a constant condition by an unconditional branch.
 fn known_condition(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(condition) = rewriter.int_of(rewriter.operand(op, 0)) else { return false };
     take(rewriter, op, usize::from(condition == 0))
 }
 
-/// Replaces a branch by one to successor number `at`.
+/// Replaces a branch by an unconditional branch to its successor number `at`.
 fn take(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
     let Some(to) = target(rewriter.ir, op, at) else { return false };
     let passed = rewriter.ir.passed_operands(op, at);
@@ -138,8 +137,8 @@ fn take(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
     true
 }
 
-/// Two branches to the same block become one with selected operands, if no other branch leads to
-/// that block.
+/// Replaces a conditional branch with two equal successors by one branch that passes selected
+/// values, if the block has no other predecessors.
 fn same_successors(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = targets(rewriter.ir, op)[..] else { return false };
     if yes != no {
@@ -168,7 +167,7 @@ fn same_successors(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Returns the only branch to the block of an op.
+/// Returns the only branch to the block of an op, with the number of the successor.
 fn predecessor(ir: &Ir, op: Op) -> Option<(Op, usize)> {
     let block = ir.block_of(op);
     match ir.block(block).preds[..] {
@@ -177,7 +176,8 @@ fn predecessor(ir: &Ir, op: Op) -> Option<(Op, usize)> {
     }
 }
 
-/// A branch on the condition of the preceding branch is decided.
+/// Replaces a branch by an unconditional branch if the only predecessor branches on the same
+/// condition.
 fn decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some((before, at)) = predecessor(ir, op) else { return false };
@@ -191,7 +191,7 @@ fn decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     take(rewriter, op, at)
 }
 
-/// In a block that only one successor of a branch leads to, the condition is known.
+/// Replaces the condition by a constant in a successor that has no other predecessors.
 fn condition_below(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let condition = rewriter.operand(op, 0);
     if rewriter.int_of(condition).is_some() {
@@ -225,7 +225,7 @@ fn condition_below(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// Returns the numbers of the cases of a switch.
+/// Returns the case values of a switch.
 fn cases(ir: &Ir, op: Op) -> Option<Vec<i128>> {
     if targets(ir, op).len() == 1 {
         return Some(Vec::new());
@@ -233,7 +233,7 @@ fn cases(ir: &Ir, op: Op) -> Option<Vec<i128>> {
     flow::cases(ir, op, "case_values").filter(|it| it.len() + 1 == targets(ir, op).len())
 }
 
-/// A switch on a constant, or without cases, goes one way.
+/// Replaces a switch on a constant, or without cases, by an unconditional branch.
 fn known_case(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(cases) = cases(rewriter.ir, op) else { return false };
     if cases.is_empty() {
@@ -244,7 +244,7 @@ fn known_case(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     take(rewriter, op, at)
 }
 
-/// Cases with the target and the values of the default are removed.
+/// Removes cases with the same target and passed values as the default.
 fn cases_of_default(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(cases) = cases(rewriter.ir, op) else { return false };
     let targets = targets(rewriter.ir, op);
@@ -259,7 +259,7 @@ fn cases_of_default(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     replace_switch(rewriter, op, &cases, &kept)
 }
 
-/// Creates a switch with some of its cases.
+/// Replaces a switch by one with only the cases in `kept`.
 fn replace_switch(rewriter: &mut Rewriter<'_>, op: Op, cases: &[i128], kept: &[usize]) -> bool {
     let flag = rewriter.operand(op, 0);
     let ty = rewriter.ty(flag);
@@ -288,7 +288,8 @@ fn replace_switch(rewriter: &mut Rewriter<'_>, op: Op, cases: &[i128], kept: &[u
     true
 }
 
-/// A switch on the operand of the preceding switch is decided, or loses a case.
+/// Replaces a switch by an unconditional branch, or removes cases, if the only predecessor ends
+/// with a switch on the same value.
 fn switch_decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some((before, at)) = predecessor(ir, op) else { return false };
@@ -298,7 +299,7 @@ fn switch_decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let (Some(known), Some(own)) = (cases(ir, before), cases(ir, op)) else { return false };
-    // Only one case leads to the block, as `predecessor` checks.
+    // Only one successor leads to the block, as `predecessor` checks.
     match at.checked_sub(1) {
         Some(case) => {
             let number = known[case];
@@ -313,7 +314,7 @@ fn switch_decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
 }
 
-/// A true assertion is removed.
+/// Removes an assertion of a true constant.
 fn holds(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if rewriter.int_of(rewriter.operand(op, 0)) != Some(-1) {
         return false;

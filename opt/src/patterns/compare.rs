@@ -1,4 +1,4 @@
-//! Rules of comparisons.
+//! Patterns of comparisons.
 
 use noisy_integers::compare::predicate;
 use noisy_integers::constant::Constant;
@@ -15,7 +15,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     ArithCmpf: compare_of_converted;
 };
 
-/// Numbers with equal extensions compare as before the extension.
+/// Rewrites a comparison of two extended numbers to a comparison of the numbers.
 fn compare_of_extended(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let Some(predicate) = predicate(rewriter.ir, op) else { return false };
@@ -49,7 +49,7 @@ enum Outcome {
     Compare(i128, i128),
 }
 
-/// A comparison of a losslessly converted integer with a float constant becomes an integer
+/// Rewrites a comparison of a losslessly converted integer with a float constant to an integer
 /// comparison.
 fn compare_of_converted(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
@@ -64,7 +64,7 @@ fn compare_of_converted(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let from = rewriter.operand(convert, 0);
     let ty = rewriter.ty(from);
     let TypeData::Int { width, .. } = *rewriter.ir.interner.type_data(ty) else { return false };
-    // Bits of the mantissa, including the hidden one.
+    // The number of bits of the significand, including the implicit bit.
     let mantissa = match rewriter.ir.interner.type_data(rewriter.ty(a)) {
         TypeData::Float("f64") => 53,
         TypeData::Float("f32") => 24,
@@ -72,8 +72,7 @@ fn compare_of_converted(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         TypeData::Float("bf16") => 8,
         _ => return false,
     };
-    // The range of `f16` ends before that of integers of its exponent's width, but no number within
-    // the mantissa is too large.
+    // Integers that fit the significand are also in the range of the float type, even for `f16`.
     if width - u32::from(is_signed) > mantissa {
         return false;
     }
@@ -97,13 +96,14 @@ fn compare_of_converted(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Compares all integers of a width, signed or not, with a real number.
+/// Converts a comparison of integers of a width, signed or unsigned, with a real number to a
+/// comparison with an integer or a constant.
 fn against(predicate: i128, number: f64, width: u32, is_signed: bool) -> Option<Outcome> {
     use Outcome::{Always, Compare};
     if number.is_nan() {
         return Some(Always(predicate >= 8));
     }
-    // Ordered and unordered are the same, because no integer is NaN.
+    // Ordered and unordered predicates are equivalent, because no integer is NaN.
     #[derive(Clone, Copy, PartialEq)]
     enum Order {
         Eq,
@@ -130,8 +130,7 @@ fn against(predicate: i128, number: f64, width: u32, is_signed: bool) -> Option<
         (0, (1_i128 << width) - 1)
     };
     let of = |signed: i128, unsigned: i128| if is_signed { signed } else { unsigned };
-    // The least integer that is not below, and the greatest that is not above; exact for up to 100
-    // bits.
+    // The bounds are exact as `f64`, because lossless integers have at most 54 bits.
     if number < least as f64 || number > most as f64 {
         let is_below = number < least as f64;
         return Some(Always(match order {
@@ -155,7 +154,7 @@ fn against(predicate: i128, number: f64, width: u32, is_signed: bool) -> Option<
             floor,
         ));
     }
-    // Rounds towards zero, as LLVM does.
+    // Rounds towards zero, like LLVM.
     let cut = number.trunc() as i128;
     Some(match order {
         Order::Eq => Always(false),
@@ -167,7 +166,7 @@ fn against(predicate: i128, number: f64, width: u32, is_signed: bool) -> Option<
     })
 }
 
-/// `!` of a boolean is its exclusive or with true. Returns the boolean if an op is that.
+/// Returns `x` if a value is `!x`, which is an exclusive or of a boolean with true.
 pub(super) fn negated(
     rewriter: &Rewriter<'_>,
     value: noisy_syntax::Value,

@@ -1,4 +1,4 @@
-//! Rules of `func` and `builtin`.
+//! Patterns of `func` and `builtin`.
 
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{AttrData, Op, OpKind};
@@ -12,7 +12,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     BuiltinUnrealizedConversionCast: cast_back;
 };
 
-/// A call of a known function becomes a direct call.
+/// Replaces an indirect call of a known function by a direct call.
 fn call_of_constant(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(constant) = rewriter.defined_by(rewriter.operand(op, 0), OpKind::FuncConstant) else {
         return false;
@@ -35,7 +35,7 @@ fn call_of_constant(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A cast of the results of an inverse cast is replaced by the operands of the inverse cast.
+/// Replaces a cast of the results of an inverse cast by the operands of the inverse cast.
 fn cast_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let inputs = operands(ir, op);

@@ -1,4 +1,4 @@
-//! Rules of loops of `scf`.
+//! Patterns of `scf` loops.
 
 use noisy_syntax::{Op, OpKind, Type, Value};
 
@@ -21,15 +21,15 @@ fn distance(rewriter: &Rewriter<'_>, low: Value, high: Value) -> Option<i128> {
     if low == high {
         return Some(0);
     }
-    // `x + c` exceeds `x` by `c` only if it does not wrap; if it does the loop never runs.
+    // The difference of `x + c` and `x` is `c` only if the sum does not wrap.
     let sum = rewriter.defined_by(high, OpKind::ArithAddi)?;
     let by = rewriter.int_of(rewriter.operand(sum, 1))?;
     let (nsw, _) = super::arith::overflow(rewriter.ir, sum);
     (rewriter.operand(sum, 0) == low && nsw).then_some(by)
 }
 
-/// A loop without iterations is replaced by its initial values; one with a single iteration by its
-/// body; one without effect by its yielded values.
+/// Replaces a loop without iterations by its initial values, a loop with one iteration by its body,
+/// and a loop with an empty body by its yielded values.
 fn trivial_for(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if rewriter.ir.attr(op, "unsignedCmp").is_some() {
         return false;
@@ -54,7 +54,7 @@ fn trivial_for(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(end) = rewriter.ir.last_op(block) else { return false };
     let yielded = operands(rewriter.ir, end);
     let is_outside = yielded.iter().all(|&it| effects::is_outside(rewriter.ir, it, region));
-    // With both bounds known it certainly runs.
+    // With constant bounds, the loop has at least one iteration.
     let is_known = rewriter.int_of(*low).is_some() && rewriter.int_of(*high).is_some();
     if is_outside && is_known {
         rewriter.replace(op, &yielded);
@@ -62,7 +62,7 @@ fn trivial_for(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_outside && is_known
 }
 
-/// Values that a loop carries unchanged, or that are unused, are not carried.
+/// Removes carried values that are unchanged or unused.
 fn fixed_iter_args(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let (Some(block), Some(end)) =
@@ -106,8 +106,8 @@ fn fixed_iter_args(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Dimensions of one iteration are removed; a loop with a dimension of no iterations is replaced by
-/// its initial values.
+/// Removes dimensions of one iteration. Replaces a loop with a dimension of no iterations by its
+/// initial values.
 fn short_dimensions(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let Some(block) = only_block(rewriter.ir, region) else { return false };
@@ -160,7 +160,7 @@ fn short_dimensions(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 /// Replaces a loop of one iteration by its body. Each result is the reduction of the initial value
-/// and the only one.
+/// and the value of that iteration.
 fn run_parallel_once(
     rewriter: &mut Rewriter<'_>,
     op: Op,

@@ -1,4 +1,4 @@
-//! Rules of `memref`.
+//! Patterns of `memref`.
 
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Attr, AttrData, Dim, Ir, Layout, Op, OpKind, Sign, Type, TypeData, Value};
@@ -28,7 +28,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     MemrefExtractAlignedPointerAsIndex: through_cast;
 };
 
-/// Returns the attribute of the sizes of operand segments.
+/// Returns the attribute that lists the sizes of operand segments.
 pub(crate) fn segments(ir: &mut Ir, sizes: &[usize]) -> Attr {
     let element = ir.interner.ty(TypeData::Int { width: 32, sign: Sign::Signless });
     let int = |ir: &mut Ir, value: usize| {
@@ -38,7 +38,7 @@ pub(crate) fn segments(ir: &mut Ir, sizes: &[usize]) -> Attr {
     ir.interner.attr(AttrData::DenseArray { element, values })
 }
 
-/// Returns the integers of an array attribute.
+/// Returns the integers of a dense array attribute.
 pub(super) fn ints(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
     match ir.interner.attr_data(ir.attr(op, name)?) {
         AttrData::DenseArray { values, .. } => {
@@ -64,12 +64,12 @@ fn is_ranked(ir: &Ir, value: Value) -> bool {
     matches!(ir.interner.type_data(ir.value(value).ty), TypeData::MemRef { dims: Some(_), .. })
 }
 
-/// An access through a cast accesses the source of the cast.
+/// Replaces an operand that is a cast by the source of the cast.
 fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mut is_changed = false;
     let result = rewriter.ir.op(op).results.first().map(|&it| rewriter.ty(it));
     for at in 0..rewriter.ir.op(op).operands.len() {
-        // A stored memref keeps its type.
+        // A memref that is the stored value must keep its type.
         let kind = rewriter.ir.op(op).kind;
         if matches!(kind, OpKind::MemrefStore | OpKind::AffineStore) && at == 0 {
             continue;
@@ -85,7 +85,7 @@ fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             rewriter.set_operand(op, at, from);
             return true;
         }
-        // A cast of a cast to an existing value folds; another must still be a valid cast.
+        // The cast from the source to the result type must be valid.
         if kind == OpKind::MemrefCast && !may_cast(rewriter.ir, rewriter.ty(from), result) {
             continue;
         }
@@ -99,8 +99,8 @@ fn result_is_ranked(ir: &Ir, op: Op) -> bool {
     ir.op(op).results.first().is_some_and(|&it| is_ranked(ir, it))
 }
 
-/// Returns true if one ranked buffer type may be cast to another: their known sizes, strides and
-/// offsets agree.
+/// Returns true if a cast from one ranked buffer type to another is valid: sizes, strides and
+/// offsets that are static in both types are equal.
 fn may_cast(ir: &Ir, from: Type, to: Option<Type>) -> bool {
     let data = |it: Type| match ir.interner.type_data(it) {
         TypeData::MemRef { dims: Some(dims), element, rest } => Some((dims, *element, rest)),
@@ -119,7 +119,7 @@ fn may_cast(ir: &Ir, from: Type, to: Option<Type>) -> bool {
                 && have_one_layout(ir, from, to))
 }
 
-/// Returns true if the layouts of two types do not contradict.
+/// Returns true if the strides and offsets that are static in both types are equal.
 fn have_one_layout(ir: &Ir, from: Type, to: Option<Type>) -> bool {
     let layout = |it: Type| ir.interner.layout(it);
     let (Some(a), Some(b)) = (layout(from), to.and_then(layout)) else { return false };
@@ -127,7 +127,7 @@ fn have_one_layout(ir: &Ir, from: Type, to: Option<Type>) -> bool {
     agree((&a.offset, &b.offset)) && a.strides.iter().zip(&b.strides).all(agree)
 }
 
-/// A copy of a buffer to itself is removed.
+/// Removes a copy of a buffer to itself, and a copy of an empty buffer.
 fn copy_to_itself(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_same = rewriter.operand(op, 0) == rewriter.operand(op, 1);
     let is_empty =
@@ -139,7 +139,7 @@ fn copy_to_itself(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     can_go
 }
 
-/// Returns a type with other sizes.
+/// Returns a buffer type with other sizes.
 pub(super) fn with_dims(ir: &mut Ir, ty: Type, dims: Vec<Dim>) -> Option<Type> {
     match ir.interner.type_data(ty).clone() {
         TypeData::MemRef { element, rest, .. } => {
@@ -149,8 +149,8 @@ pub(super) fn with_dims(ir: &mut Ir, ty: Type, dims: Vec<Dim>) -> Option<Type> {
     }
 }
 
-/// Returns known dynamic sizes as parts of a type, and the remaining operands. `None` if none is
-/// known.
+/// Returns dimensions in which constant dynamic sizes are static, and the remaining operands.
+/// `None` if no size is constant.
 fn known_sizes(
     rewriter: &Rewriter<'_>,
     dims: &[Dim],
@@ -177,7 +177,7 @@ fn known_sizes(
     (left.len() < sizes.len() && next.next().is_none()).then_some((out, left))
 }
 
-/// Known sizes of a buffer become part of its type.
+/// Makes constant sizes of an allocation static.
 fn fixed_sizes(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(counts) = ints(rewriter.ir, op, "operandSegmentSizes") else { return false };
     let all = operands(rewriter.ir, op);
@@ -198,14 +198,14 @@ fn fixed_sizes(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Replaces the result of an op by that of another one, cast to the old type.
+/// Replaces the result of an op by the result of another op, cast to the old type.
 pub(super) fn cast_and_replace(rewriter: &mut Rewriter<'_>, op: Op, new: Op, ty: Type) {
     let value = rewriter.ir.op(new).results[0];
     let cast = NewOp::new("memref.cast").operands(&[value]).results(&[ty]);
     rewriter.replace_with(op, cast);
 }
 
-/// A buffer that is only written and freed is removed.
+/// Removes a buffer that is only written and deallocated.
 fn never_read(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let value = rewriter.ir.op(op).results[0];
     let users: Vec<(Op, u32)> = rewriter.ir.value(value).uses.to_vec();
@@ -224,7 +224,7 @@ fn never_read(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A dimension query of an allocation becomes the operand with that size.
+/// Replaces the size of an allocation or a view by the operand that specifies it.
 fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let buffer = rewriter.operand(op, 0);
     let Some(index) = rewriter.int_of(rewriter.operand(op, 1)) else { return false };
@@ -251,7 +251,7 @@ fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             let dropped =
                 if is_subview { dropped_dims(rewriter.ir, view) } else { Some(Vec::new()) };
             let Some(dropped) = dropped else { return false };
-            // The index of the dimension before any was dropped.
+            // The index of the dimension among all dimensions, including dropped ones.
             let own = (0..lists[1].len()).filter(|it| !dropped.contains(it)).nth(index);
             let Some(own) = own.filter(|&it| lists[1][it] == DYNAMIC) else { return false };
             let place = lists[1][..own].iter().filter(|&&it| it == DYNAMIC).count();
@@ -263,7 +263,7 @@ fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Returns the offset and the strides of a part of a buffer.
+/// Returns the offset and the strides of a subview.
 fn subview_layout(ir: &Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Layout> {
     let known = |list: &[i64]| -> Vec<Option<i64>> {
         list.iter().map(|&it| (it != DYNAMIC).then_some(it)).collect()
@@ -273,7 +273,7 @@ fn subview_layout(ir: &Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Layout> 
     (part.strides.len() == offsets.len()).then_some(part)
 }
 
-/// Returns the type of a part of a buffer without some dimensions.
+/// Returns the type of a subview without some dimensions.
 fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3], dropped: &[usize]) -> Option<Type> {
     let Layout { offset: at, strides } = subview_layout(ir, from, lists)?;
     let TypeData::MemRef { element, rest, .. } = ir.interner.type_data(from).clone() else {
@@ -291,7 +291,7 @@ fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3], dropped: &[usize
     text.push('>');
     let name = ir.interner.name(&text);
     let strided = ir.interner.attr(AttrData::Text(name, None));
-    // The memory space stays.
+    // Keeps the memory space.
     let spaces = rest.iter().copied().filter(|&it| {
         !matches!(ir.interner.attr_data(it), AttrData::Affine(_))
             && !matches!(ir.interner.attr_data(it), AttrData::Text(text, _)
@@ -309,14 +309,14 @@ fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3], dropped: &[usize
     Some(ir.interner.ty(data))
 }
 
-/// Stands for a number given by an operand.
+/// The value in a static list for a number that is given by an operand.
 pub(super) const DYNAMIC: i64 = i64::MIN;
 pub(super) const LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
 
-/// Offsets, sizes and strides: constants, and operands for the [`DYNAMIC`] ones.
+/// Offsets, sizes and strides: the static lists, and the operands for entries that are [`DYNAMIC`].
 pub(super) type SubviewParts = ([Vec<i64>; 3], [Vec<Value>; 3]);
 
-/// A subview: its static lists, and the operands of each.
+/// Returns the static lists of a subview or cast, and the operands of each list.
 pub(super) fn subview_parts(ir: &Ir, op: Op) -> Option<SubviewParts> {
     let counts = ints(ir, op, "operandSegmentSizes")?;
     let all = operands(ir, op);
@@ -334,7 +334,7 @@ pub(super) fn subview_parts(ir: &Ir, op: Op) -> Option<SubviewParts> {
     fits.then_some((lists, values))
 }
 
-/// Known offsets, sizes and strides become static.
+/// Makes constant offsets, sizes and strides static.
 fn fixed_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((mut lists, values)) = subview_parts(rewriter.ir, op) else { return false };
     let source = rewriter.operand(op, 0);
@@ -346,7 +346,7 @@ fn fixed_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         for it in list.iter_mut().filter(|it| **it == DYNAMIC) {
             let Some(&value) = next.next() else { return false };
             match rewriter.int_of(value).and_then(|it| i64::try_from(it).ok()) {
-                // Negative sizes stay, so that they fail at run time.
+                // Negative numbers remain dynamic, so that they fail at run time.
                 Some(number) if number >= 0 && (part != 2 || number > 0) => {
                     *it = number;
                     is_changed = true;
@@ -387,7 +387,7 @@ fn replace_subview(
     true
 }
 
-/// A subview of a cast becomes a cast of a subview.
+/// Rewrites a subview of a cast to a cast of a subview.
 fn subview_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((lists, values)) = subview_parts(rewriter.ir, op) else { return false };
     let Some(cast) = rewriter.defined_by(rewriter.operand(op, 0), OpKind::MemrefCast) else {
@@ -406,8 +406,8 @@ fn subview_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     replace_subview(rewriter, op, source, (&lists, &values), &dropped)
 }
 
-/// Returns the dimensions of size one that the type of a subview drops. If several could be,
-/// strides tell which; `None` if they do not.
+/// Returns the dimensions of size one that the type of a subview drops. If several choices are
+/// possible, strides determine which. `None` if the strides do not determine them.
 fn dropped_dims(ir: &Ir, op: Op) -> Option<Vec<usize>> {
     let (lists, _) = subview_parts(ir, op)?;
     let (from, ty) = (ir.value(operand(ir, op, 0)?).ty, ir.value(*ir.op(op).results.first()?).ty);
@@ -435,7 +435,7 @@ fn dropped_dims(ir: &Ir, op: Op) -> Option<Vec<usize>> {
     (ones.len() == n_dropped).then_some(ones)
 }
 
-/// A subview that is all of a subview is that.
+/// Replaces a subview that covers another subview by that subview.
 fn whole_subview_of_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let source = rewriter.operand(op, 0);
     let result = rewriter.ir.op(op).results[0];
@@ -455,7 +455,7 @@ fn whole_subview_of_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_whole
 }
 
-/// A subview that is all of a buffer is the buffer, cast to its type.
+/// Replaces a subview that covers a buffer by a cast of the buffer.
 fn whole_buffer(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(source) = whole(rewriter.ir, op) else { return false };
     let ty = rewriter.ty(rewriter.ir.op(op).results[0]);
@@ -468,14 +468,14 @@ fn whole_buffer(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Returns the buffer if a subview is all of it and has the same type.
+/// Returns the source of a subview that covers it and has the same type.
 pub(crate) fn whole_subview(ir: &Ir, op: Op) -> Option<Value> {
     let source = whole(ir, op)?;
     let result = *ir.op(op).results.first()?;
     (ir.value(source).ty == ir.value(result).ty).then_some(source)
 }
 
-/// Returns the buffer if a subview is all of it.
+/// Returns the source of a subview that covers it.
 fn whole(ir: &Ir, op: Op) -> Option<Value> {
     let (lists, values) = subview_parts(ir, op)?;
     let source = operand(ir, op, 0)?;
@@ -493,7 +493,7 @@ fn whole(ir: &Ir, op: Op) -> Option<Value> {
     is_whole.then_some(source)
 }
 
-/// Known sizes of a view become static.
+/// Makes constant sizes of a view static.
 fn fixed_view(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let all = operands(rewriter.ir, op);
     let result = rewriter.ir.op(op).results[0];

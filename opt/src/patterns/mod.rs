@@ -1,9 +1,8 @@
-//! Rewriting rules, with a table per dialect. A row names the kind of op that a rule matches; the
-//! greedy driver tries the rules of a kind in the order of the tables.
+//! Rewrite patterns, in one table per topic. A row specifies the op kind that its patterns match.
+//! The greedy driver tries the patterns of a kind in the order of the tables.
 //!
-//! *Law.* The replacement has the same results and effects wherever the op has a meaning. Rules
-//! that may break this are in none of these tables, even if MLIR has them (`docs/passes.md` lists
-//! those).
+//! *Law.* The replacement has the same results and effects wherever the behavior of the op is
+//! defined. Patterns of MLIR that violate this are omitted; `docs/passes.md` lists them.
 
 pub(crate) mod affine;
 pub(crate) mod arith;
@@ -22,11 +21,11 @@ mod whiles;
 
 use crate::rewrite::greedy::Pattern;
 
-/// The rules that only drop unused values.
+/// The patterns that only remove unused values.
 pub(crate) const DEAD_VALUES: &[&str] =
     &["unused_results", "fixed_iter_args", "unused_while_results", "unused_while_args"];
 
-/// Returns all rules of `canonicalize`.
+/// Returns all patterns of `canonicalize`.
 pub(crate) fn all() -> impl Iterator<Item = Pattern> {
     const TABLES: &[&[Pattern]] = &[
         arith::PATTERNS,
@@ -47,7 +46,8 @@ pub(crate) fn all() -> impl Iterator<Item = Pattern> {
     TABLES.iter().copied().flatten().copied()
 }
 
-/// Writes a row of a table: kind of op, function.
+/// Creates a table of patterns. Each row has an op kind and the functions that rewrite ops of that
+/// kind.
 macro_rules! patterns {
     ($($kind:ident: $($rule:path),+;)*) => {
         &[$($(crate::rewrite::greedy::Pattern {

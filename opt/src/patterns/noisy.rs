@@ -1,4 +1,4 @@
-//! Rules of `noisy` that are sound for noise: none raises the noise of any value.
+//! Patterns of `noisy`. No pattern increases the noise of a value.
 
 use noisy_syntax::{Op, OpKind};
 
@@ -10,7 +10,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     NoisyReduceNoise: reduce_of_fresh;
 };
 
-/// A value that was just encoded or reduced already has fresh noise.
+/// Removes a reduction of a value that was just encoded or reduced and therefore has fresh noise.
 fn reduce_of_fresh(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let value = rewriter.operand(op, 0);
     let is_fresh = rewriter.defined_by(value, OpKind::NoisyReduceNoise).is_some()

@@ -1,4 +1,4 @@
-//! Rules of parallel loops: `scf.parallel` in `scf.parallel`, and `scf.forall`.
+//! Patterns of nested `scf.parallel` loops and of `scf.forall`.
 
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Op, OpKind, Type, Value};
@@ -15,7 +15,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     ScfForall: known_forall, short_forall;
 };
 
-/// Returns the ops of the only block of a loop, without the terminator.
+/// Returns the ops in the body of a loop, without the terminator.
 fn body(rewriter: &Rewriter<'_>, op: Op) -> Option<Vec<Op>> {
     let [region] = regions(rewriter.ir, op)[..] else { return None };
     let mut ops: Vec<Op> = rewriter.ir.block_ops(only_block(rewriter.ir, region)?).collect();
@@ -23,7 +23,7 @@ fn body(rewriter: &Rewriter<'_>, op: Op) -> Option<Vec<Op>> {
     Some(ops)
 }
 
-/// A parallel loop that contains only another one becomes one loop with the dimensions of both.
+/// Merges a parallel loop with the only op in it, another parallel loop.
 fn nested_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(&[inner]) = body(rewriter, op).as_deref() else { return false };
     let kinds = [op, inner].map(|it| rewriter.ir.op(it).kind);
@@ -69,8 +69,8 @@ fn nested_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The lower bounds, upper bounds and steps of a loop: constants, and operands for the others; and
-/// its outputs.
+/// The lower bounds, upper bounds and steps of a loop (the static lists, and the operands for
+/// dynamic entries), and its outputs.
 type Bounds = ([Vec<i64>; 3], [Vec<Option<Value>>; 3], Vec<Value>);
 
 const LISTS: [&str; 3] = ["staticLowerBound", "staticUpperBound", "staticStep"];
@@ -89,7 +89,7 @@ fn bounds(rewriter: &Rewriter<'_>, op: Op) -> Option<Bounds> {
     lists.iter().all(|it| it.len() == n).then(|| (lists, values, all.collect()))
 }
 
-/// Replaces a loop by the same loop with other bounds.
+/// Replaces a loop by a loop with other bounds and the same regions.
 fn rebuilt(rewriter: &mut Rewriter<'_>, op: Op, (lists, values, outputs): &Bounds) -> Op {
     let dynamic = values.clone().map(|it| it.into_iter().flatten().collect::<Vec<Value>>());
     let sizes = [dynamic[0].len(), dynamic[1].len(), dynamic[2].len(), outputs.len()];
@@ -107,7 +107,7 @@ fn rebuilt(rewriter: &mut Rewriter<'_>, op: Op, (lists, values, outputs): &Bound
     new
 }
 
-/// Constant bounds become static.
+/// Makes constant bounds and steps static.
 fn known_forall(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(mut all) = bounds(rewriter, op) else { return false };
     let mut is_changed = false;
@@ -127,8 +127,8 @@ fn known_forall(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// Dimensions of one iteration are removed; a loop with a dimension of no iterations is replaced by
-/// its outputs. Loops that are mapped to processors stay.
+/// Removes dimensions of one iteration. Replaces a loop with a dimension of no iterations by its
+/// outputs. Loops with a processor mapping are not changed.
 fn short_forall(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_mapped = rewriter.ir.attr(op, "mapping").is_some_and(|it| {
         !matches!(rewriter.ir.interner.attr_data(it), noisy_syntax::AttrData::Array(list) if list.is_empty())
@@ -160,7 +160,7 @@ fn short_forall(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     if short.len() == n {
-        // The ops that assemble outputs have no meaning outside a loop.
+        // The ops that combine outputs are invalid outside a loop.
         let Some(end) = terminator(rewriter.ir, region) else { return false };
         let does_nothing = regions(rewriter.ir, end)
             .into_iter()

@@ -1,9 +1,9 @@
-//! Rules of ops that rename the dimensions of a buffer: `expand_shape`, `collapse_shape`,
-//! `transpose`, casts of memory spaces.
+//! Patterns of ops that change the shape or type of a buffer and not its elements: `expand_shape`,
+//! `collapse_shape`, `transpose` and casts of memory spaces.
 //!
-//! *Groups.* A reassociation is a list of groups of neighboring dimensions of the longer shape, one
-//! for each dimension of the shorter one. Groups are combined only for buffers without a layout,
-//! where equal sizes in equal order mean equal addresses.
+//! *Groups.* A reassociation is a list of groups of adjacent dimensions of the longer shape, one
+//! group for each dimension of the shorter shape. Groups are composed only for buffers with the
+//! identity layout, in which the shape determines the address of each element.
 
 use noisy_syntax::affine::{Affine, Body, Expr};
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -53,7 +53,7 @@ fn is_plain(ir: &Ir, ty: Type) -> bool {
         if rest.iter().all(|&it| !is_layout(ir, it)))
 }
 
-/// Returns true if a parameter of a type is its layout and not its memory space.
+/// Returns true if a parameter of a buffer type is the layout and not the memory space.
 fn is_layout(ir: &Ir, attr: Attr) -> bool {
     match ir.interner.attr_data(attr) {
         AttrData::Affine(_) => true,
@@ -74,10 +74,10 @@ fn source_and_result(rewriter: &Rewriter<'_>, op: Op) -> (Value, Value) {
     (rewriter.operand(op, 0), rewriter.ir.op(op).results[0])
 }
 
-/// A reshape that changes nothing, or undoes another one, is removed.
+/// Removes a reshape that has no effect or is the inverse of another one.
 fn shape_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (source, result) = source_and_result(rewriter, op);
-    // With equal ranks each group is one dimension.
+    // With equal ranks, each group has one dimension.
     if rewriter.ty(source) == rewriter.ty(result) {
         rewriter.replace(op, &[source]);
         return true;
@@ -91,8 +91,8 @@ fn shape_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if rewriter.ty(from) != rewriter.ty(result) {
         return false;
     }
-    // One unknown size follows from the others. Several do if each is in a group of its own, or if
-    // the op collapses an expanded shape.
+    // One dynamic size is determined by the others. Several are determined if each is in its own
+    // group, or if the op collapses an expanded shape.
     let is_known = dims.iter().filter(|it| is_dynamic(it)).count() <= 1;
     let (Some(ours), Some(theirs)) = (groups(rewriter.ir, op), groups(rewriter.ir, inner)) else {
         return false;
@@ -114,7 +114,7 @@ fn opposite(kind: OpKind) -> OpKind {
     }
 }
 
-/// For each outer group, its inner groups.
+/// Composes two reassociations: each outer group becomes the union of its inner groups.
 fn joined(outer: &Groups, inner: &Groups) -> Option<Groups> {
     let of = |group: &Vec<i64>| -> Option<Vec<i64>> {
         let parts: Option<Vec<&Vec<i64>>> =
@@ -124,18 +124,18 @@ fn joined(outer: &Groups, inner: &Groups) -> Option<Groups> {
     outer.iter().map(of).collect()
 }
 
-/// A reshape of a reshape of buffers without a layout.
+/// A reshape of the result of another reshape. All buffers have the identity layout.
 struct Twice {
-    /// The operand of the first, and the type of the second.
+    /// The operand of the first reshape.
     source: Value,
     result: Value,
-    /// The groups of the second and of the first.
+    /// The groups of the second reshape.
     ours: Groups,
     theirs: Groups,
 }
 
 impl Twice {
-    /// Finds an op and one before it of this kind.
+    /// Returns the pair of an op and the op of kind `before` that defines its operand.
     fn of(rewriter: &Rewriter<'_>, op: Op, before: OpKind) -> Option<Self> {
         let (middle, result) = source_and_result(rewriter, op);
         let inner = rewriter.defined_by(middle, before)?;
@@ -149,13 +149,13 @@ impl Twice {
     }
 }
 
-/// Two reshapes in one direction become one.
+/// Merges two expansions or two collapses.
 fn shape_of_shape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let kind = rewriter.ir.op(op).kind;
     let Some(Twice { source, result, ours, theirs }) = Twice::of(rewriter, op, kind) else {
         return false;
     };
-    // No group expresses that a single element has all dimensions.
+    // A shape without dimensions has no groups.
     let is_scalar = |it: Value| dims_of(rewriter.ir, it).is_some_and(<[Dim]>::is_empty);
     let joined = if is_scalar(source) || is_scalar(result) {
         Some(Vec::new())
@@ -173,7 +173,7 @@ fn shape_of_shape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A reshape and a partly inverse one become one.
+/// Merges an expansion and a collapse.
 fn shape_of_opposite(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let kind = rewriter.ir.op(op).kind;
     let Some(Twice { source, result, ours, theirs }) = Twice::of(rewriter, op, opposite(kind))
@@ -200,7 +200,7 @@ fn shape_of_opposite(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let new = if is_shorter {
         NewOp::new("memref.collapse_shape").operands(&[source])
     } else {
-        // The sizes must be known, because no op lists them.
+        // The sizes must be static, because no existing op has the dynamic ones as operands.
         let fixed: Option<Vec<i64>> = to
             .iter()
             .map(|it| match it {
@@ -216,7 +216,8 @@ fn shape_of_opposite(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Returns the finer groups in each of the coarser groups over the same dimensions.
+/// Returns the numbers of the finer groups in each of the coarser groups. Both partition the same
+/// dimensions.
 fn within(finer: &Groups, coarser: &Groups) -> Option<Groups> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -239,8 +240,8 @@ fn within(finer: &Groups, coarser: &Groups) -> Option<Groups> {
     (at == finer.len()).then_some(out)
 }
 
-/// Given that both shapes collapse to the same one by these groups, returns the groups by which the
-/// longer one collapses to the shorter one, if there are any.
+/// Returns the groups that collapse the longer shape to the shorter one, if any, given the groups
+/// that collapse both to the same shape.
 fn collapsing(
     long_groups: &Groups,
     short_groups: &Groups,
@@ -273,8 +274,8 @@ fn collapsing(
     Some(out)
 }
 
-/// Returns the groups of a longer shape whose products are the sizes of a shorter one. Ones at the
-/// end belong to the last group.
+/// Returns the groups of a longer shape whose products are the sizes of a shorter shape. Trailing
+/// sizes of one belong to the last group.
 fn by_sizes(long: &[Dim], short: &[Dim]) -> Option<Groups> {
     if long.len() <= short.len() {
         return None;
@@ -322,7 +323,7 @@ fn by_sizes(long: &[Dim], short: &[Dim]) -> Option<Groups> {
     Some(out)
 }
 
-/// A cast to a less static shape moves after the collapse.
+/// Moves a cast to a less static shape after the collapse.
 fn collapse_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (middle, result) = source_and_result(rewriter, op);
     let Some(cast) = rewriter.defined_by(middle, OpKind::MemrefCast) else { return false };
@@ -371,7 +372,7 @@ fn permutation(ir: &Ir, op: Op) -> Option<Vec<u32>> {
     results.iter().map(dim).collect()
 }
 
-/// Two permutations become one.
+/// Merges two transposes.
 fn transpose_of_transpose(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let middle = rewriter.operand(op, 0);
     let Some(inner) = rewriter.defined_by(middle, OpKind::MemrefTranspose) else { return false };
@@ -391,7 +392,7 @@ fn transpose_of_transpose(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The identity permutation is removed.
+/// Removes a transpose by the identity permutation.
 fn no_transpose(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (source, result) = source_and_result(rewriter, op);
     let Some(order) = permutation(rewriter.ir, op) else { return false };
@@ -403,7 +404,7 @@ fn no_transpose(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A cast of the result of another cast of memory spaces becomes one cast.
+/// Merges two casts of memory spaces.
 fn cast_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let middle = rewriter.operand(op, 0);
     let Some(inner) = rewriter.defined_by(middle, OpKind::MemrefMemorySpaceCast) else {
@@ -414,12 +415,12 @@ fn cast_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A size of a buffer whose shape was read from a shape buffer is loaded from the shape buffer.
+/// Replaces the size of a `memref.reshape` result by a load from its shape operand.
 fn size_of_reshape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let buffer = rewriter.operand(op, 0);
     let Some(reshape) = rewriter.defined_by(buffer, OpKind::MemrefReshape) else { return false };
     let index = rewriter.operand(op, 1);
-    // Within a block, a load at the query reads the same as at the reshape.
+    // The load is inserted after the reshape, so the shape has the values that the reshape read.
     let is_near = rewriter.ir.op(op).parent == rewriter.ir.op(reshape).parent
         && rewriter.ir.block_of(op) == rewriter.ir.block_of(reshape);
     if !is_near || !is_there(rewriter.ir, index, reshape) {
@@ -442,8 +443,8 @@ fn size_of_reshape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Returns true if a value that dominates an op also dominates an earlier op in the same or an
-/// enclosing block.
+/// Returns true if a value that is available at a later op of the same block is also available at
+/// `at`.
 fn is_there(ir: &Ir, value: Value, at: Op) -> bool {
     let region = ir.op(at).parent;
     let (own, is_before) = match ir.value(value).def {

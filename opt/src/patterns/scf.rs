@@ -1,4 +1,4 @@
-//! Rules of structured control flow: choices and groups of ops.
+//! Patterns of structured control flow: `scf.if`, `scf.index_switch` and `scf.execute_region`.
 
 use noisy_dataflow::flow;
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -45,7 +45,8 @@ pub(super) fn results(ir: &Ir, op: Op) -> Vec<Value> {
     ir.op(op).results.to_vec()
 }
 
-/// Replaces an op by the only block of a region: the operands of its terminator are the results.
+/// Replaces an op by the ops of the only block of a region. The operands of the terminator replace
+/// the results.
 pub(super) fn inline_region(
     rewriter: &mut Rewriter<'_>,
     op: Op,
@@ -56,7 +57,7 @@ pub(super) fn inline_region(
     let Some(end) = rewriter.ir.last_op(block) else { return false };
     let values = operands(rewriter.ir, end);
     let inner = rewriter.ir.block(block).args.clone();
-    // The terminator may pass an argument.
+    // The terminator may return a block argument.
     let values: Vec<Value> = values
         .into_iter()
         .map(|it| inner.iter().position(|&arg| arg == it).map_or(it, |at| args[at]))
@@ -67,11 +68,11 @@ pub(super) fn inline_region(
     true
 }
 
-/// `if !c` becomes `if c` with exchanged regions.
+/// Rewrites `if !c` to `if c` with swapped regions.
 fn swap_of_not(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(condition) = negated(rewriter, rewriter.operand(op, 0)) else { return false };
     let all = regions(rewriter.ir, op);
-    // A choice without an else region has nothing to exchange.
+    // Without an else region, the regions cannot be swapped.
     if all.len() != 2 || all.iter().any(|&it| only_block(rewriter.ir, it).is_none()) {
         return false;
     }
@@ -87,7 +88,7 @@ fn swap_of_not(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Moves the ops of the only block of a region into a new block of another one.
+/// Moves the ops of the only block of a region to a new block of another region.
 fn move_block(rewriter: &mut Rewriter<'_>, from: Region, to: Region) {
     let Some(block) = only_block(rewriter.ir, from) else { return };
     let target = rewriter.ir.add_block(to, &[]);
@@ -97,7 +98,7 @@ fn move_block(rewriter: &mut Rewriter<'_>, from: Region, to: Region) {
     }
 }
 
-/// A choice by a constant is replaced by the chosen region.
+/// Replaces an `scf.if` with a constant condition by the selected region.
 fn known_if(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(condition) = rewriter.int_of(rewriter.operand(op, 0)) else { return false };
     let all = regions(rewriter.ir, op);
@@ -112,14 +113,14 @@ fn known_if(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
 }
 
-/// The condition is known in the regions of a choice.
+/// Replaces the condition by a constant in the regions of an `scf.if`.
 fn condition_inside(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let condition = rewriter.operand(op, 0);
     if rewriter.int_of(condition).is_some() {
         return false;
     }
     let mut is_changed = false;
-    // The last first, in the order of upstream.
+    // The last region comes first, as in MLIR.
     for (at, region) in regions(rewriter.ir, op).into_iter().enumerate().rev() {
         let inside = uses_inside(rewriter.ir, condition, region);
         if inside.is_empty() {
@@ -134,8 +135,8 @@ fn condition_inside(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// Returns the uses of a value in a region. The cost is the size of the region or the number of
-/// uses, whichever is less, because many choices may share a condition.
+/// Returns the uses of a value in a region. *Cost.* Linear in the size of the region or the number
+/// of uses, whichever is smaller, because many ops may share a condition.
 fn uses_inside(ir: &Ir, value: Value, region: Region) -> Vec<(Op, u32)> {
     let uses = &ir.value(value).uses;
     let mut inside = Vec::new();
@@ -155,7 +156,8 @@ fn uses_inside(ir: &Ir, value: Value, region: Region) -> Vec<(Op, u32)> {
     inside
 }
 
-/// A choice between existing values becomes a select.
+/// Replaces results of an `scf.if` by `arith.select` if both regions yield values that are defined
+/// outside.
 fn if_to_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
     let (Some(yes_end), Some(no_end)) = (terminator(rewriter.ir, yes), terminator(rewriter.ir, no))
@@ -198,8 +200,8 @@ fn if_to_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Creates a copy of an op that yields only some of its results, with its regions. The old op stays
-/// without regions.
+/// Creates an op that has only the results in `kept`, and moves the regions to it. The old op
+/// remains, without regions.
 fn keep_results(rewriter: &mut Rewriter<'_>, op: Op, kept: &[usize]) -> Op {
     let all = results(rewriter.ir, op);
     let types: Vec<Type> = kept.iter().map(|&at| rewriter.ty(all[at])).collect();
@@ -215,7 +217,7 @@ fn keep_results(rewriter: &mut Rewriter<'_>, op: Op, kept: &[usize]) -> Op {
     new
 }
 
-/// Unused results are not yielded.
+/// Removes unused results.
 fn unused_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let all = results(rewriter.ir, op);
     let kept: Vec<usize> =
@@ -234,7 +236,7 @@ fn unused_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// An empty else region is removed.
+/// Removes an empty else region.
 fn empty_else(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [_, no] = regions(rewriter.ir, op)[..] else { return false };
     if !rewriter.ir.op(op).results.is_empty() {
@@ -249,7 +251,7 @@ fn empty_else(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A choice without effect is removed.
+/// Removes an `scf.if` without results whose regions are empty.
 fn empty_if(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_empty = |it: Region| {
         rewriter.ir.items(it).filter(|&it| rewriter.ir.op(it).kind.is_op()).nth(1).is_none()
@@ -262,8 +264,8 @@ fn empty_if(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     can_go
 }
 
-/// A result that is true in one region and false in the other is the condition or its negation. One
-/// that is the same in both is that value.
+/// Replaces a boolean result that is true in one region and false in the other by the condition or
+/// its negation.
 fn known_result(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
     let (Some(yes_end), Some(no_end)) = (terminator(rewriter.ir, yes), terminator(rewriter.ir, no))
@@ -291,7 +293,7 @@ fn known_result(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// Two adjacent choices by one condition (or its negation) become one.
+/// Merges two adjacent `scf.if` ops with equal or opposite conditions.
 fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(before) = rewriter.ir.prev(op).filter(|&it| rewriter.ir.op(it).kind == OpKind::ScfIf)
     else {
@@ -312,21 +314,20 @@ fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let has = |it: Region, rewriter: &Rewriter<'_>| only_block(rewriter.ir, it).is_some();
-    // Replacements in the second one for results of the first.
+    // The results of the first op. In the regions of the second op, yielded values replace them.
     let old: Vec<Value> = results(rewriter.ir, before);
     let own: Vec<Value> = results(rewriter.ir, op);
     if (!old.is_empty() || !own.is_empty())
         && !first.iter().chain(&second).all(|&it| has(it, rewriter))
     {
-        // A choice with results has both regions. One without results may lack the else region,
-        // which is then empty.
+        // An `scf.if` with results has both regions. Without results, the else region may be empty.
         let first_fine = old.is_empty() || first.iter().all(|&it| has(it, rewriter));
         let second_fine = own.is_empty() || second.iter().all(|&it| has(it, rewriter));
         if !first_fine || !second_fine {
             return false;
         }
     }
-    // The longer one keeps its ops, so that the cost of a sequence is its size.
+    // The ops of the shorter one are moved, so that merging a sequence has linear cost.
     let is_first_kept = !is_same || !is_longer(rewriter.ir, &second, &first);
     let (kept, other) = if is_first_kept { (before, &second) } else { (op, &first) };
     let mut yielded = [Vec::new(), Vec::new()];
@@ -348,7 +349,7 @@ fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let types = types(rewriter.ir, &[old.clone(), own.clone()].concat());
     let new = NewOp::new("scf.if").operands(&[c]).results(&types);
-    // The merged op is at the second one: no ops are between them.
+    // The merged op is inserted at the second one. No ops are between them.
     let new = rewriter.insert(new, Point::Before(op));
     rewriter.ir.move_regions(kept, new);
     let targets = regions(rewriter.ir, new);
@@ -381,7 +382,8 @@ fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Returns true if some regions have more items than others. *Cost.* Linear in the smaller ones.
+/// Returns true if some regions have more items than others. *Cost.* Linear in the smaller number
+/// of items.
 fn is_longer(ir: &Ir, regions: &[Region], others: &[Region]) -> bool {
     let mut items = regions.iter().flat_map(|&it| ir.items(it));
     let mut others = others.iter().flat_map(|&it| ir.items(it));
@@ -393,7 +395,8 @@ fn is_longer(ir: &Ir, regions: &[Region], others: &[Region]) -> bool {
     }
 }
 
-/// A choice that contains only another choice becomes one choice by both conditions.
+/// Merges an `scf.if` with the only op in it, another `scf.if`. The new condition is the
+/// conjunction of both.
 fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
     let Some(block) = only_block(rewriter.ir, yes) else { return false };
@@ -415,8 +418,8 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let inner_results = results(rewriter.ir, inner);
     let inner_otherwise =
         terminator(rewriter.ir, inner_no).map(|it| operands(rewriter.ir, it)).unwrap_or_default();
-    // Each result is that of the inner one, which is the same whichever condition fails, or an
-    // existing value.
+    // Each result is a result of the inner op, with equal values if either condition is false, or a
+    // value defined outside.
     enum From {
         Inner(usize),
         Outside(Value, Value),
@@ -487,7 +490,7 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A region of one block that runs once is inlined.
+/// Inlines an `scf.execute_region` of one block.
 fn run_once(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let ends = terminator(rewriter.ir, region);
@@ -495,7 +498,7 @@ fn run_once(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_yield && inline_region(rewriter, op, region, &[])
 }
 
-/// A region of several blocks that runs once, directly in a function, is inlined.
+/// Inlines an `scf.execute_region` of several blocks whose parent is a function.
 fn blocks_of_function(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
     let around = rewriter.ir.parent_op(op).map(|it| rewriter.ir.op(it).kind);
@@ -542,12 +545,12 @@ fn blocks_of_function(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let args = rewriter.ir.block(behind).args.to_vec();
     rewriter.replace(op, &args);
-    // Nothing branches to the entry block of a region.
+    // The entry block of a region has no predecessors.
     rewriter.merge_blocks(moved[&blocks[0]], before, &[]);
     true
 }
 
-/// A switch on a constant is replaced by the chosen region.
+/// Replaces a switch on a constant by the selected region.
 fn known_switch(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some(value) = rewriter.int_of(rewriter.operand(op, 0)) else { return false };
     let Some(cases) = flow::cases(rewriter.ir, op, "cases") else { return false };

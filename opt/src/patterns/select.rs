@@ -1,4 +1,4 @@
-//! Rules of `arith.select`.
+//! Patterns of `arith.select`.
 
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Op, OpKind, Type, TypeData, Value};
@@ -22,15 +22,14 @@ fn replace(rewriter: &mut Rewriter<'_>, op: Op, parts: [Value; 3]) -> bool {
     true
 }
 
-/// `!c ? a : b` becomes `c ? b : a`.
+/// Rewrites `!c ? a : b` to `c ? b : a`.
 fn select_of_not(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [condition, a, b] = parts(rewriter, op);
     let Some(condition) = negated(rewriter, condition) else { return false };
     replace(rewriter, op, [condition, b, a])
 }
 
-/// `c ? 1 : 0` becomes `c` widened, `c ? 0 : 1` becomes `!c` widened,
-/// `c ? false : true` becomes `!c`.
+/// Rewrites `c ? 1 : 0` to `ext(c)`, `c ? 0 : 1` to `ext(!c)`, and `c ? false : true` to `!c`.
 fn select_of_truth(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [condition, a, b] = parts(rewriter, op);
     let (Some(x), Some(y)) = (rewriter.int_of(a), rewriter.int_of(b)) else { return false };
@@ -56,7 +55,7 @@ fn select_of_truth(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A select by a condition inside a select by the same condition is decided.
+/// Replaces a nested select with the same condition by its selected operand.
 fn select_of_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [condition, a, b] = parts(rewriter, op);
     let inner = |value: Value, rewriter: &Rewriter<'_>| {
@@ -73,8 +72,7 @@ fn select_of_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     false
 }
 
-/// `p ? (q ? a : b) : b` becomes `p & q ? a : b`, and so for the three other
-/// variants.
+/// Rewrites `p ? (q ? a : b) : b` to `p & q ? a : b`, and the three other variants similarly.
 fn select_of_and(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [p, a, b] = parts(rewriter, op);
     let inner = |value: Value, rewriter: &Rewriter<'_>| {

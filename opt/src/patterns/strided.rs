@@ -1,5 +1,5 @@
-//! Rules of decomposed buffers (base, offset, sizes and strides), of views made of these, and of
-//! `alloca` scopes.
+//! Patterns of `memref.extract_strided_metadata`, `memref.reinterpret_cast` and
+//! `memref.alloca_scope`.
 
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Def, Dim, Layout, Op, OpKind, Type, Value};
@@ -19,7 +19,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     MemrefAllocaScope: needless_scope, hoisted_allocas;
 };
 
-/// The offset, sizes and strides in a type are constants.
+/// Replaces the extracted offset, sizes and strides that are static in the type by constants.
 fn known_layout(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let buffer = rewriter.operand(op, 0);
     let results = rewriter.ir.op(op).results.clone();
@@ -47,8 +47,8 @@ fn known_layout(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// A view starts at the base of its buffer, whatever the shape and the strides of intermediate
-/// views.
+/// Replaces the source of a `reinterpret_cast` by the source of an intermediate view with the same
+/// base. The result does not depend on the shape and strides of its source.
 fn view_of_view(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let source = rewriter.operand(op, 0);
     let Some(inner) = rewriter.ir.defining_op(source) else { return false };
@@ -66,7 +66,8 @@ fn view_of_view(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     has_same_base
 }
 
-/// A view of the decomposed offset, sizes and strides of a buffer is the buffer.
+/// Replaces a `reinterpret_cast` to the extracted offset, sizes and strides of a buffer by the
+/// buffer.
 fn view_of_parts(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let base = rewriter.operand(op, 0);
     let Some(parts) = rewriter.defined_by(base, OpKind::MemrefExtractStridedMetadata) else {
@@ -93,7 +94,8 @@ fn view_of_parts(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if results.len() != 2 + 2 * n {
         return false;
     }
-    // For each list: the constants of the type, and the results with the values at run time.
+    // For each list: the static entries of the type, and the index of the first result with dynamic
+    // values.
     let truth = [(vec![offset], 1), (sizes, 2), (strides, 2 + n)];
     for (((list, values), (known, first)), n) in lists.iter().zip(&values).zip(truth).zip([1, n, n])
     {
@@ -122,7 +124,7 @@ fn view_of_parts(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A view with known shape and strides gets a static type.
+/// Removes a `reinterpret_cast` whose source has the same static type with offset zero.
 fn view_of_same(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let source = rewriter.operand(op, 0);
     let ty = rewriter.ty(rewriter.ir.op(op).results[0]);
@@ -140,7 +142,7 @@ fn view_of_same(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_same
 }
 
-/// Returns true if the allocations of an op live until the op ends.
+/// Returns true if `memref.alloca` ops in an op of this kind live until the end of the op.
 fn is_scope(kind: OpKind) -> bool {
     matches!(
         kind,
@@ -154,8 +156,7 @@ fn is_scope(kind: OpKind) -> bool {
     )
 }
 
-/// Returns true if an op is the last before the terminator in its only region, so that nothing in
-/// the region follows it.
+/// Returns true if an op is the last one before the terminator of a region with one block.
 fn is_last(rewriter: &Rewriter<'_>, op: Op) -> bool {
     let next = rewriter.ir.next(op);
     only_block(rewriter.ir, rewriter.ir.op(op).parent).is_some()
@@ -166,8 +167,7 @@ fn is_last(rewriter: &Rewriter<'_>, op: Op) -> bool {
         })
 }
 
-/// Returns the ops inside a scope whose allocations would belong to the scope: not those of inner
-/// scopes.
+/// Returns the ops in a scope, without those in nested scopes.
 fn own_ops(rewriter: &Rewriter<'_>, scope: Op) -> Vec<Op> {
     let mut out = Vec::new();
     let mut stack = vec![scope];
@@ -184,7 +184,7 @@ fn own_ops(rewriter: &Rewriter<'_>, scope: Op) -> Vec<Op> {
     out
 }
 
-/// A scope without allocations, or that ends where the enclosing one ends, is removed.
+/// Inlines a scope that has no allocations or is the last op of the enclosing scope.
 fn needless_scope(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let may_allocate = own_ops(rewriter, op).into_iter().any(|it| {
         let data = rewriter.ir.op(it);
@@ -207,7 +207,8 @@ fn needless_scope(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     inline_region(rewriter, op, region, &[])
 }
 
-/// Allocations of a scope that ends where the enclosing one ends move before the ops between them.
+/// Moves allocations out of a scope that ends together with the enclosing scope, before the ops
+/// between both scopes.
 fn hoisted_allocas(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_scope_op = |rewriter: &Rewriter<'_>, it: Op| is_scope(rewriter.ir.op(it).kind);
     let Some(mut outer) = rewriter.ir.parent_op(op) else { return false };

@@ -1,4 +1,4 @@
-//! Rules of `scf.while`: facts about its condition in the body, and carried values that are not
+//! Patterns of `scf.while`: conditions that are known in the body, and carried values that are not
 //! needed.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, Value};
@@ -16,14 +16,14 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
         repeated_while_results, unused_while_args, aligned_args;
 };
 
-/// Returns the condition op of a loop, and both blocks.
+/// Returns the `scf.condition` of a loop, and the blocks of both regions.
 fn while_parts(ir: &Ir, op: Op) -> Option<(Op, Block, Block)> {
     let [before, after] = regions(ir, op)[..] else { return None };
     let condition = terminator(ir, before).filter(|&it| ir.op(it).kind == OpKind::ScfCondition)?;
     Some((condition, only_block(ir, before)?, only_block(ir, after)?))
 }
 
-/// The condition of a loop is true in its body.
+/// Replaces the condition of a loop by true in its body.
 fn condition_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
     let passed = operands(rewriter.ir, end);
@@ -39,7 +39,7 @@ fn condition_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// A comparison in the body that equals the condition has the same result.
+/// Replaces a comparison in the body that is equal or opposite to the condition by a constant.
 fn compare_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
     let passed = operands(rewriter.ir, end);
@@ -77,8 +77,8 @@ fn compare_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// Passes only some of the values of a loop to its body and results; `of` gives for each value the
-/// kept one that replaces it.
+/// Passes only the values in `kept` to the body and the results of a loop. `of` returns the kept
+/// value that replaces another value.
 fn keep_passed(
     rewriter: &mut Rewriter<'_>,
     op: Op,
@@ -116,7 +116,7 @@ fn keep_passed(
     rewriter.erase(op);
 }
 
-/// Values that are used neither in the body nor after the loop are not passed.
+/// Removes passed values that are used neither in the body nor after the loop.
 fn unused_while_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
     let old = results(rewriter.ir, op);
@@ -134,7 +134,7 @@ fn unused_while_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A value is passed only once.
+/// Removes passed values that are equal to other passed values.
 fn repeated_while_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
     let passed = operands(rewriter.ir, end)[1..].to_vec();
@@ -150,7 +150,7 @@ fn repeated_while_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A carried value that the condition block does not use is dropped.
+/// Removes carried values that the condition block does not use.
 fn unused_while_args(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((_, before, body)) = while_parts(rewriter.ir, op) else { return false };
     let args = rewriter.ir.block(before).args.to_vec();
@@ -178,7 +178,7 @@ fn unused_while_args(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// A value that each iteration receives unchanged is the initial value.
+/// Replaces carried values that never change by the initial values.
 fn carried_unchanged(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, before, body)) = while_parts(rewriter.ir, op) else { return false };
     let inits = operands(rewriter.ir, op);
@@ -203,7 +203,7 @@ fn carried_unchanged(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// A value from outside that a loop passes is used directly in its body and after it.
+/// Replaces passed values that are defined outside the loop, in the body and after the loop.
 fn passed_from_outside(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
     let [before, _] = regions(rewriter.ir, op)[..] else { return false };
@@ -224,7 +224,7 @@ fn passed_from_outside(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// A loop that passes its values in another order passes them in the given order.
+/// Reorders the passed values of a loop that passes a permutation of its carried values.
 fn aligned_args(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, before, body)) = while_parts(rewriter.ir, op) else { return false };
     let args = rewriter.ir.block(before).args.to_vec();

@@ -1,4 +1,4 @@
-//! Constants for rewriting, and a table that keeps one op for each constant of a scope.
+//! Creation of constants, and a table with one op for each constant of a scope.
 
 use noisy_integers::constant::{self, Constant};
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -23,17 +23,17 @@ impl Rewriter<'_> {
         Some(self.value(NewOp::new(name).attr("value", attr).results(&[ty]), before))
     }
 
-    /// Creates an integer, or a shaped constant of equal ones, before an op.
+    /// Creates an integer constant, or a splat for a shaped type, before an op.
     ///
     /// # Panics
-    /// If the type has no integers, which is a mistake of the caller.
+    /// If the type is neither an integer type nor a shaped type of integers.
     pub(crate) fn int(&mut self, value: i128, ty: Type, before: Op) -> Value {
         let width = constant::width(self.ir, ty).expect("a type of integers");
         let value = Constant::Int(constant::sign_extended(value, width));
         self.constant(value, ty, before).expect("an integer is a constant")
     }
 
-    /// Returns the attribute of a value that a constant op defines.
+    /// Returns the constant of a value that a constant op defines.
     pub(crate) fn constant_of(&mut self, value: Value) -> Option<Constant> {
         constant_of(self.ir, value, &mut self.lists)
     }
@@ -44,7 +44,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// The constants of a scope, each once, at its start.
+/// The uniqued constants at the start of each scope.
 #[derive(Debug, Default)]
 pub(crate) struct Uniqued {
     by_value: FxHashMap<(Region, OpKind, Attr, Type), Op>,
@@ -52,7 +52,7 @@ pub(crate) struct Uniqued {
 }
 
 impl Uniqued {
-    /// A merged or moved constant loses its location.
+    /// Removes the location of a merged or moved constant.
     fn comes_from_nowhere(rewriter: &mut Rewriter<'_>, op: Op) {
         if rewriter.ir.has_locations() {
             let unknown = rewriter.ir.unknown_location();
@@ -60,8 +60,8 @@ impl Uniqued {
         }
     }
 
-    /// Adds a constant op: merges it with an equal one of its scope, or moves it to the start of
-    /// the scope. Returns true if the op still exists.
+    /// Merges a constant op with an equal one of its scope, or moves it to the start of the scope.
+    /// Returns true if the op still exists.
     pub(crate) fn take(&mut self, rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         let ir = &*rewriter.ir;
         let block = ir.block_of(op);
@@ -92,7 +92,7 @@ impl Uniqued {
 }
 
 impl Uniqued {
-    /// The constant ops, by id.
+    /// Returns the constant ops, sorted by id.
     pub(crate) fn ops(&self) -> Vec<Op> {
         let mut out: Vec<Op> = self.owned.iter().copied().collect();
         out.sort_unstable();

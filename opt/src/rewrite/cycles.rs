@@ -1,8 +1,8 @@
-//! Ops that depend on themselves.
+//! Ops that depend on their own results.
 //!
-//! Where dominance holds there are none. They occur in unreachable blocks, and where the order of
-//! ops means nothing: in modules and in ops of unknown kinds. *Cost.* Linear in the ops; where no
-//! value is used before it is defined, one look at each operand.
+//! SSA dominance excludes cycles. They occur in unreachable blocks and in graph regions: those of
+//! modules and of unknown ops. *Cost.* Linear in the ops. If no value is used before its
+//! definition, one check per operand.
 
 use noisy_syntax::{Def, Ir, Op, Region};
 use rustc_hash::FxHashSet;
@@ -11,8 +11,8 @@ use super::preorder;
 
 const NONE: u32 = u32::MAX;
 
-/// The ops in a region that depend on themselves, or on such an op. An op depends on those that
-/// define its operands and on the ops in its regions.
+/// Returns the ops in a region that are in a cycle, or depend on an op in a cycle. An op depends on
+/// the ops that define its operands, and on the ops in its regions.
 pub(super) fn in_cycles(ir: &Ir, region: Region) -> FxHashSet<Op> {
     let ops = preorder(ir, region);
     let mut number = vec![NONE; ir.bounds().0];
@@ -56,8 +56,8 @@ fn defining_ops(ir: &Ir, op: Op) -> impl Iterator<Item = Op> + '_ {
     })
 }
 
-/// Returns true if an op uses a value that an op at or behind it in the order, or one around it,
-/// defines: a cycle has such a use.
+/// Returns true if an op uses a result of itself, of a later op, or of an enclosing op. Each cycle
+/// has such a use.
 fn has_early_use(ir: &Ir, ops: &[Op], number: &[u32]) -> bool {
     ops.iter().enumerate().any(|(at, &op)| {
         defining_ops(ir, op).any(|it| {
@@ -72,7 +72,8 @@ fn has_early_use(ir: &Ir, ops: &[Op], number: &[u32]) -> bool {
     })
 }
 
-/// Returns the nodes of a graph that reach themselves, by Tarjan's strongly connected components.
+/// Marks the nodes of a graph that are in a cycle, with Tarjan's algorithm for strongly connected
+/// components.
 fn held_by_cycles(needs: &[Vec<u32>]) -> Vec<bool> {
     let n = needs.len();
     let mut out = vec![false; n];
@@ -127,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// The results of the ops that depend on themselves, or on such an op.
+    /// Returns the names of the results of the ops that are in a cycle, or depend on one.
     fn held(text: &str) -> Vec<String> {
         let source = Source::new(text);
         let ir = source.ir();
@@ -148,14 +149,14 @@ mod tests {
         };
         assert_eq!(held(&dead("%a = arith.addi %a, %x : i32")), ["a"]);
         assert_eq!(held(&dead("%a = arith.addi %x, %x : i32")), [""; 0]);
-        // Early uses alone are no cycle.
+        // A use before the definition alone is not a cycle.
         let text = "%a = arith.addi %b, %x : i32\n%b = arith.addi %x, %x : i32";
         assert_eq!(held(&dead(text)), [""; 0]);
         let text = "%a = arith.addi %b, %x : i32\n%b = arith.addi %c, %x : i32\n%c = arith.addi %a, %x : i32\n%d = arith.addi %c, %x : i32";
         assert_eq!(held(&dead(text)), ["a", "b", "c", "d"]);
         let text = "%a = \"t.x\"() ({\n  \"t.y\"(%a) : (i32) -> ()\n}) : () -> i32\n%b = arith.addi %x, %x : i32";
         assert_eq!(held(&dead(text)), ["a"]);
-        // The order of ops in a module means nothing.
+        // The region of a module is a graph region.
         assert_eq!(
             held("%a = \"t.x\"(%b) : (i32) -> i32\n%b = \"t.x\"(%a) : (i32) -> i32\n"),
             ["a", "b"]

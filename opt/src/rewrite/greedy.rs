@@ -1,15 +1,16 @@
-//! The greedy driver: folds and patterns, applied until nothing changes.
+//! The greedy driver: applies folds and patterns until nothing changes.
 //!
-//! As in MLIR: constants are merged and moved to the start of their scope. Then each op is taken
-//! from the worklist, in textual order at first. It is erased if it is dead, folded if possible,
-//! and otherwise rewritten by the first matching pattern. At the end the blocks of each region are
-//! simplified. All that repeats while something changes. *Cost.* Linear in the ops and the
-//! rewrites. An endless chain of rewrites is an error that names the patterns, not a hang.
+//! An iteration works as in MLIR. It merges constants and moves them to the start of their scope.
+//! Then it takes each op from the worklist, at first in textual order. The op is erased if it is
+//! dead, folded if possible, or else rewritten by the first matching pattern. At the end, the
+//! blocks of each region are simplified. Iterations repeat while something changes. *Cost.* Linear
+//! in the ops and the rewrites. An endless sequence of rewrites ends with an error that names the
+//! patterns.
 //!
-//! Unreachable blocks are erased first: in them a value may be computed from itself, and a pattern
-//! that replaces such an op by one of the same kind would apply for ever. If such cycles stay
-//! (blocks are not simplified, or the order of ops means nothing, as in a module), no op in a
-//! cycle, and no user of one, is rewritten.
+//! Unreachable blocks are erased first, because a value in them may depend on itself. A pattern
+//! that replaces an op by another one of the same kind could then apply forever. Cycles remain if
+//! blocks are not simplified, or in graph regions such as that of a module. Ops in a cycle, and ops
+//! that depend on one, are not rewritten.
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Traits};
 use rustc_hash::FxHashSet;
@@ -21,29 +22,29 @@ use super::regions::{self, Simplify};
 use crate::actions::{self, Actions, ITERATION, PATTERN};
 use noisy_analyses::facts::effects;
 
-/// A rewriting rule for one kind of op.
+/// A rewrite pattern for one kind of op.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
     /// The name in messages and traces.
     pub name: &'static str,
-    /// The kind of ops that it may match; [`OpKind::Unknown`]: any.
+    /// The kind of ops that the pattern may match; [`OpKind::Unknown`] for any op.
     pub kind: OpKind,
-    /// Rewrites the op if it matches. Returns true if it did.
+    /// Rewrites the op if it matches. Returns true if it matched.
     pub rewrite: fn(&mut Rewriter<'_>, Op) -> bool,
 }
 
-/// The configuration of the driver.
+/// The configuration of the greedy driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Take ops in textual order first, else from the end.
+    /// True if the worklist starts with the first op, false if with the last.
     pub(crate) top_down: bool,
     /// Fold ops and merge constants, in addition to applying patterns.
     pub folds: bool,
     /// The simplification of blocks.
     pub simplify: Simplify,
-    /// Maximum number of iterations; `None`: as long as something changes.
+    /// Maximum number of iterations; `None` for no limit.
     pub(crate) max_iterations: Option<usize>,
-    /// Maximum number of rewrites per iteration; `None`: only convergence limits them.
+    /// Maximum number of rewrites per iteration; `None` for no limit.
     pub(crate) max_rewrites: Option<usize>,
 }
 
@@ -59,14 +60,15 @@ impl Default for Config {
     }
 }
 
-/// Rewriting did not converge.
+/// The error that rewriting did not converge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NotConverged {
-    /// The last patterns or folds, one after the other, if they undo each other.
+    /// The last two different patterns or folds, which may undo each other. Empty if the limit of
+    /// iterations was reached.
     pub patterns: Vec<&'static str>,
 }
 
-/// Patterns by the kind of op, in the order in which they are tried.
+/// Patterns by kind of op, in the order in which they are tried.
 #[derive(Clone, Debug)]
 pub(crate) struct Patterns {
     by_kind: Vec<Vec<Pattern>>,
@@ -74,7 +76,6 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    /// Returns a set of patterns.
     pub(crate) fn new(all: impl IntoIterator<Item = Pattern>) -> Self {
         let all: Vec<Pattern> = all.into_iter().collect();
         let n = all.iter().map(|it| it.kind.index() + 1).max().unwrap_or(0);
@@ -94,10 +95,11 @@ impl Patterns {
     }
 }
 
-/// Applies folds and patterns inside a region until nothing changes. Returns true if anything did.
+/// Applies folds and patterns inside a region until nothing changes. Returns true if the program
+/// changed.
 ///
 /// # Errors
-/// If that does not converge.
+/// If rewriting does not converge.
 pub(crate) fn rewrite_region(
     ir: &mut Ir,
     region: Region,
@@ -150,8 +152,8 @@ pub(crate) fn rewrite_region(
             (goes_on, is_simplified) = (true, true);
             actions.step(rewriter.ir, "blocks are simplified", || at(rewriter.ir));
         }
-        // A rewrite made a block unreachable, and others a cycle in it: the block is gone now, or
-        // the cycle is known.
+        // Rewrites may have made a block unreachable and created a cycle in it. If the block is
+        // erased now, or the cycle is found, another iteration can succeed.
         let has_new_cycle = || cycles::in_cycles(rewriter.ir, region).len() > n_frozen;
         if outcome.is_err() && !is_simplified && !has_new_cycle() {
             return outcome.map(|()| is_changed);
@@ -164,7 +166,7 @@ pub(crate) fn rewrite_region(
     }
 }
 
-/// Merges constants, and puts all other ops on the worklist.
+/// Merges constants, and puts all remaining ops on the worklist.
 fn fill(rewriter: &mut Rewriter<'_>, region: Region, Config { top_down, folds, .. }: Config) {
     let mut uniqued = Uniqued::default();
     let order = if top_down { super::preorder } else { super::postorder };
@@ -185,8 +187,7 @@ fn fill(rewriter: &mut Rewriter<'_>, region: Region, Config { top_down, folds, .
     }
 }
 
-/// More rewrites than this in one iteration, and than the second number per initial op, count as an
-/// endless chain.
+/// An iteration with more rewrites than both limits is treated as endless.
 const CHASE: usize = 64_000;
 const CHASE_PER_OP: usize = 100;
 

@@ -1,8 +1,8 @@
-//! Rewriting: the only way in which patterns and passes change a program, so that every change is
+//! The rewriter, through which all patterns and passes change a program, so that every change is
 //! recorded.
 //!
-//! [`Rewriter`] wraps the changes of [`noisy_syntax::rewrite`]. Each change puts the ops on the
-//! worklist that may now fold, match or be dead, as in MLIR's greedy driver: the changed op, the
+//! [`Rewriter`] wraps the changes of [`noisy_syntax::rewrite`]. As in MLIR's greedy driver, each
+//! change pushes the ops that may now fold, match or be dead onto the worklist: the changed op, the
 //! users of a replaced value, the defining ops of values that lost a use, and the enclosing ops.
 
 pub mod constants;
@@ -23,15 +23,15 @@ use worklist::Worklist;
 /// Changes a program and records the ops to visit again.
 #[derive(Debug)]
 pub struct Rewriter<'a> {
-    /// The program. It is read through this and changed through the methods of the rewriter.
+    /// The program, for reading. It is changed through the methods of the rewriter.
     pub ir: &'a mut Ir,
-    /// Lists of elements from folds.
+    /// The lists of elements of folded constants.
     pub lists: Lists,
     pub(crate) work: Worklist,
-    /// The rewritten region; ops around it are not visited.
+    /// The region that is rewritten. Ops outside of it are not visited.
     scope: Option<Region>,
-    /// The blocks that were unreachable at the start of the iteration, if they are not to be
-    /// erased.
+    /// The blocks that were unreachable at the start of the iteration, if unreachable blocks are
+    /// not erased.
     pub(crate) unreachable: FxHashSet<Block>,
     /// Number of changes.
     n_changes: usize,
@@ -39,7 +39,7 @@ pub struct Rewriter<'a> {
 }
 
 impl<'a> Rewriter<'a> {
-    /// Returns a rewriter without worklist, for passes that walk the program themselves.
+    /// Returns a rewriter without a worklist, for passes that walk the program themselves.
     pub fn new(ir: &'a mut Ir) -> Self {
         Self {
             ir,
@@ -52,7 +52,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Returns a rewriter of a region.
+    /// Returns a rewriter with a worklist of the ops in a region.
     pub(crate) fn within(ir: &'a mut Ir, scope: Region) -> Self {
         Self { scope: Some(scope), is_listening: true, ..Self::new(ir) }
     }
@@ -62,13 +62,13 @@ impl<'a> Rewriter<'a> {
         self.n_changes
     }
 
-    /// Records that an op was changed by other means, or has to be visited again.
+    /// Records that an op was changed by other means, or must be visited again.
     pub fn touch(&mut self, op: Op) {
         self.n_changes += 1;
         self.enqueue(op);
     }
 
-    /// Visits an op and those around it again, up to the scope.
+    /// Pushes an op and its enclosing ops, up to the scope, onto the worklist.
     fn enqueue(&mut self, op: Op) {
         if self.is_listening && self.ir.op(op).kind.is_op() {
             self.work.push(op);
@@ -76,8 +76,8 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Returns the ops around one, up to the scope. None if the op is isolated from above: its
-    /// contents make nothing fold or match.
+    /// Pushes the enclosing ops of an op, up to the scope, onto the worklist. Ops that are isolated
+    /// from above are skipped, because a change inside of them cannot make them fold or match.
     fn enqueue_around(&mut self, op: Op) {
         let mut at = op;
         while Some(self.ir.op(at).parent) != self.scope
@@ -107,13 +107,13 @@ impl<'a> Rewriter<'a> {
         self.ir.op(op).results[0]
     }
 
-    /// Creates an op with one result before another op, with attributes copied from it.
+    /// Creates an op with two operands and one result of the same type before another op.
     pub(crate) fn binary(&mut self, name: &str, a: Value, b: Value, before: Op) -> Value {
         let ty = self.ir.value(a).ty;
         self.value(NewOp::new(name).operands(&[a, b]).results(&[ty]), before)
     }
 
-    /// Replaces the results of an op by these values, and erases it.
+    /// Replaces the results of an op by the given values, and erases it.
     pub(crate) fn replace(&mut self, op: Op, values: &[Value]) {
         let results: SmallVec<[Value; 2]> = SmallVec::from_slice(&self.ir.op(op).results);
         for (&old, &new) in results.iter().zip(values) {
@@ -130,12 +130,12 @@ impl<'a> Rewriter<'a> {
         new
     }
 
-    /// Replaces a value by another one.
+    /// Replaces all uses of a value by another value.
     pub(crate) fn replace_uses(&mut self, old: Value, new: Value) {
         self.replace_uses_if(old, new, |_, _| true);
     }
 
-    /// Replaces a value by another one in some users.
+    /// Replaces the uses of a value for which `is_meant` returns true (user, index of the operand).
     pub(crate) fn replace_uses_if(
         &mut self,
         old: Value,
@@ -154,17 +154,17 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Erases an unused op with its contents.
+    /// Erases an unused op with its regions.
     ///
     /// # Panics
-    /// If an op outside uses a value that it defines, which is a mistake of the caller.
+    /// If an op outside uses a value that is defined by the op or in its regions.
     pub fn erase(&mut self, op: Op) {
         self.forget(op);
         self.ir.erase(op).expect("nothing uses what is erased");
     }
 
-    /// Removes an op with its contents from the worklist. The defining ops of its operands may be
-    /// dead now.
+    /// Removes an op with its nested ops from the worklist. Pushes the defining ops of their
+    /// operands, which may be dead now.
     fn forget(&mut self, op: Op) {
         self.n_changes += 1;
         if !self.is_listening {
@@ -187,7 +187,7 @@ impl<'a> Rewriter<'a> {
         self.scope.is_none_or(|scope| self.ir.encloses(scope, op))
     }
 
-    /// Returns the defining ops of operands that have few other users.
+    /// Pushes the defining ops of the operands that have at most one other user.
     fn look_at_operands(&mut self, op: Op) {
         for at in 0..self.ir.op(op).operands.len() {
             let Some(value) = self.ir.op(op).operands[at].value else { continue };
@@ -200,10 +200,10 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Erases a block without branches to it and without outside uses of its values.
+    /// Erases a block without predecessors and without outside uses of its values.
     ///
     /// # Panics
-    /// If there are such branches or uses.
+    /// If the block has predecessors, or its values are used outside.
     pub(crate) fn erase_block(&mut self, block: Block) {
         let ops: Vec<Op> = self.ir.block_ops(block).collect();
         for op in ops {
@@ -220,7 +220,7 @@ impl<'a> Rewriter<'a> {
         self.lost_use(old);
     }
 
-    /// The definition of a value that lost a use may be dead.
+    /// Pushes the definition of a value that lost a use, which may be dead now.
     fn lost_use(&mut self, value: Option<Value>) {
         if let Some(value) = value
             && let Def::Result(defining_op, _) = self.ir.value(value).def
@@ -231,7 +231,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Replaces the own operands of an op; those passed to successors stay.
+    /// Replaces the own operands of an op; those that are passed to successors are kept.
     pub(crate) fn set_operands(&mut self, op: Op, operands: &[Value]) {
         let old = self.ir.own_operands(op);
         self.ir.set_operands(op, operands);
@@ -263,11 +263,11 @@ impl<'a> Rewriter<'a> {
         self.touch(op);
     }
 
-    /// Moves the ops of a block before an op, with these values for its arguments, and erases the
+    /// Moves the ops of a block before an op, replaces the arguments by `values`, and erases the
     /// block.
     ///
     /// # Panics
-    /// If there is a branch to the block.
+    /// If the block has predecessors.
     pub(crate) fn inline_block(&mut self, block: Block, before: Op, values: &[Value]) {
         let args = self.ir.block(block).args.clone();
         for (&arg, &value) in args.iter().zip(values) {
@@ -281,7 +281,8 @@ impl<'a> Rewriter<'a> {
         self.n_changes += 1;
     }
 
-    /// Moves the ops of a block except the last before an op, with these values for its arguments.
+    /// Moves the ops of a block, except its terminator, before an op, and replaces the arguments by
+    /// `values`.
     pub(crate) fn inline_block_but_end(&mut self, block: Block, before: Op, values: &[Value]) {
         let args = self.ir.block(block).args.clone();
         for (&arg, &value) in args.iter().zip(values) {
@@ -294,11 +295,11 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Moves the ops of a block to the end of another one, with these values for its arguments, and
-    /// erases it.
+    /// Moves the ops of a block to the end of another block, replaces the arguments by `values`,
+    /// and erases the block.
     ///
     /// # Panics
-    /// If there is a branch to the block.
+    /// If the block has predecessors.
     pub(crate) fn merge_blocks(&mut self, block: Block, into: Block, values: &[Value]) {
         let args = self.ir.block(block).args.clone();
         for (&arg, &value) in args.iter().zip(values) {
@@ -312,8 +313,9 @@ impl<'a> Rewriter<'a> {
         self.n_changes += 1;
     }
 
-    /// Creates an op before another one with its name, attributes and regions, which it loses, but
-    /// other operands and results. The other op stays until its results are replaced.
+    /// Creates an op with the name, the attributes and the regions of `op`, but other operands and
+    /// result types, before `op`. Moves the regions. The caller replaces the results of `op` and
+    /// erases it.
     pub(crate) fn rebuild(&mut self, op: Op, operands: &[Value], results: &[Type]) -> Op {
         let name = self.ir.op_name(op).to_owned();
         let mut new = NewOp::new(&name).operands(operands).results(results);
@@ -326,11 +328,11 @@ impl<'a> Rewriter<'a> {
         new
     }
 
-    /// Copies an op to a position, with its regions. `values` maps operands to their replacements
-    /// and receives the results.
+    /// Clones an op with its regions to a position. `values` maps operands to their replacements;
+    /// the cloned results and arguments are added.
     ///
     /// # Panics
-    /// If the op itself branches: its successors are blocks that only the caller can copy.
+    /// If the op has successors, which only the caller can clone.
     pub(crate) fn clone_op(
         &mut self,
         op: Op,
@@ -339,7 +341,7 @@ impl<'a> Rewriter<'a> {
     ) -> Op {
         assert!(self.ir.extra(op).successors.is_empty(), "branches are copied with their blocks");
         let copy = self.clone_with(op, at, values, &mut FxHashMap::default());
-        // A value may be used before its definition, so that it was not copied yet.
+        // Replace values that were used before their definition was cloned.
         for user in nested(self.ir, copy) {
             for index in 0..self.ir.op(user).operands.len() {
                 let Some(old) = self.ir.op(user).operands[index].value else { continue };
@@ -416,7 +418,7 @@ impl<'a> Rewriter<'a> {
         copy
     }
 
-    /// Returns the op that defines a value, if it has this kind.
+    /// Returns the op that defines a value, if it is of kind `kind`.
     pub(crate) fn defined_by(&self, value: Value, kind: OpKind) -> Option<Op> {
         self.ir.defining_op(value).filter(|&it| self.ir.op(it).kind == kind)
     }
@@ -435,7 +437,7 @@ impl<'a> Rewriter<'a> {
     }
 }
 
-/// Returns the outermost op around one.
+/// Returns the outermost op that encloses an op.
 pub fn outermost(ir: &Ir, op: Op) -> Op {
     let mut at = op;
     while let Some(parent) = ir.parent_op(at).filter(|&it| ir.op(it).kind.is_op()) {
@@ -444,22 +446,22 @@ pub fn outermost(ir: &Ir, op: Op) -> Op {
     at
 }
 
-/// Returns all ops in the regions of an op, each before its contents.
+/// Returns all ops in the regions of an op, in preorder.
 pub fn nested(ir: &Ir, op: Op) -> Vec<Op> {
     ir.op(op).regions.iter().flat_map(|it| preorder(ir, it.1)).collect()
 }
 
-/// Returns all ops in a region, also nested ones, each before its contents.
+/// Returns all ops in a region, including nested ones, in preorder.
 pub(crate) fn preorder(ir: &Ir, region: Region) -> Vec<Op> {
     let mut out = Vec::new();
     ir.walk(region, &mut |op| out.push(op));
     out
 }
 
-/// Returns all ops in a region, also nested ones, each after its contents.
+/// Returns all ops in a region, including nested ones, in postorder.
 pub(crate) fn postorder(ir: &Ir, region: Region) -> Vec<Op> {
     let mut out = Vec::new();
-    // An op on the way in, and on the way out.
+    // Each op is on the stack twice: before and after (`true`) its regions.
     let inside = |region: Region| ir.items(region).map(|it| (it, false)).collect::<Vec<_>>();
     let mut open = inside(region);
     open.reverse();
@@ -478,7 +480,7 @@ pub(crate) fn postorder(ir: &Ir, region: Region) -> Vec<Op> {
     out
 }
 
-/// Returns the ops in the regions of an op, each after its contents, and then the op.
+/// Returns an op and all ops in its regions, in postorder.
 pub(crate) fn nested_first(ir: &Ir, op: Op) -> Vec<Op> {
     let inside = ir.op(op).regions.iter().flat_map(|it| postorder(ir, it.1));
     inside.chain([op]).collect()

@@ -1,7 +1,8 @@
-//! Simplification of blocks: erasure of unreachable blocks, and of values that only keep each other
-//! alive through block arguments.
+//! Simplification of blocks: erases unreachable blocks, and values that keep only each other alive
+//! through block arguments.
 //!
-//! *Law.* Erasing is not observable. *Cost.* Linear in the ops of regions with several blocks.
+//! *Law.* The behaviour of the program does not change. *Cost.* Linear in the ops of regions with
+//! several blocks.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region};
 use rustc_hash::FxHashSet;
@@ -12,19 +13,20 @@ mod alike;
 mod dead;
 mod merge;
 
-/// The simplification of blocks.
+/// The level of simplification of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Simplify {
-    /// Nothing.
+    /// No simplification.
     Disabled,
     /// Erase unreachable blocks and dead values.
     Normal,
-    /// Also merge equal blocks, and replace arguments that always have the same value.
+    /// Also merge equal blocks, and replace arguments for which all predecessors pass the same
+    /// value.
     Aggressive,
 }
 
-/// Returns the regions with several blocks in a region at any depth, the region included, and the
-/// outermost of these.
+/// Returns all regions with several blocks in a region at any depth, including the region itself,
+/// and the outermost ones of these.
 fn of_several_blocks(ir: &Ir, region: Region) -> (Vec<Region>, Vec<Region>) {
     let (mut regions, mut outermost) = (Vec::new(), Vec::new());
     let mut stack = vec![(region, false)];
@@ -45,11 +47,11 @@ fn of_several_blocks(ir: &Ir, region: Region) -> (Vec<Region>, Vec<Region>) {
     (regions, outermost)
 }
 
-/// Erases the unreachable blocks of a region at any depth. Returns true if there were any.
+/// Erases the unreachable blocks of a region at any depth. Returns true if a block was erased.
 pub(super) fn erase_all_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
     let mut is_changed = false;
     for it in of_several_blocks(rewriter.ir, region).0 {
-        // Regions in an erased block are gone.
+        // Skip regions in a block that was erased.
         is_changed |= is_alive(rewriter.ir, it) && erase_unreachable(rewriter, it);
     }
     is_changed
@@ -60,12 +62,12 @@ pub(super) fn all_unreachable(ir: &Ir, region: Region) -> Vec<Block> {
     of_several_blocks(ir, region).0.into_iter().flat_map(|it| unreachable(ir, it)).collect()
 }
 
-/// Simplifies the blocks of a region and of those in it; says whether anything changed.
+/// Simplifies the blocks of a region at any depth. Returns true if the program changed.
 pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> bool {
     let before = rewriter.n_changes();
     let (regions, outermost) = of_several_blocks(rewriter.ir, region);
     for &it in &regions {
-        // Regions in an erased block are gone.
+        // Skip regions in a block that was erased.
         if is_alive(rewriter.ir, it) {
             erase_unreachable(rewriter, it);
         }
@@ -94,7 +96,7 @@ fn is_alive(ir: &Ir, region: Region) -> bool {
         .is_some_and(|op| ir.is_alive(op) && ir.op(op).regions.iter().any(|it| it.1 == region))
 }
 
-/// The blocks of a region that no way leads to.
+/// Returns the unreachable blocks of a region.
 fn unreachable(ir: &Ir, region: Region) -> Vec<Block> {
     let blocks = ir.blocks(region);
     let Some(&entry) = blocks.first() else { return blocks };
@@ -114,10 +116,10 @@ fn unreachable(ir: &Ir, region: Region) -> Vec<Block> {
     blocks.into_iter().filter(|it| !reached.contains(it)).collect()
 }
 
-/// Erases the blocks of a region that no way leads to; says whether there were any.
+/// Erases the unreachable blocks of a region. Returns true if a block was erased.
 ///
 /// # Panics
-/// If something that is reached uses what is not: a mistake of who changed the program.
+/// If a reachable op uses a value of an unreachable block, which is invalid IR.
 pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
     let dead = unreachable(rewriter.ir, region);
     if dead.is_empty() {
@@ -133,7 +135,8 @@ pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> 
     true
 }
 
-/// Returns the index of the first operand that a branch of this kind passes on.
+/// Returns the index of the first operand that a branch of this kind passes to its successors.
+/// `None` for other ops.
 pub(crate) fn forwarded_kind(kind: OpKind) -> Option<usize> {
     match kind {
         OpKind::CfBr => Some(0),

@@ -1,6 +1,6 @@
-//! The worklist of ops: a stack without repetitions.
+//! The worklist of ops: a stack without duplicates.
 //!
-//! *Law.* An op is in it at most once. *Cost.* Each operation is O(1).
+//! *Law.* An op is on the stack at most once. *Cost.* Each operation is O(1).
 
 use noisy_syntax::Op;
 
@@ -8,14 +8,14 @@ use crate::actions::WAITING;
 
 const OUT: u32 = u32::MAX;
 
-/// A stack of ops without repetitions.
+/// A stack of ops without duplicates.
 #[derive(Debug, Default)]
 pub(crate) struct Worklist {
-    /// The waiting ops; holes are `None`.
+    /// The waiting ops; `None` for removed ops.
     stack: Vec<Option<Op>>,
     /// The position in the stack, by index of the op.
     places: Vec<u32>,
-    /// Returns the number of waiting ops.
+    /// Number of waiting ops.
     n: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Loops that carry values, and loops of `scf`.
+//! Passes on loops that carry values and on `scf` loops.
 
 use noisy_syntax::print;
 
@@ -9,16 +9,16 @@ use crate::{transformed, with_body};
 #[test]
 fn carried_values_in_parts_are_the_same_values() {
     let cases = [
-        // With a neutral element, whatever the first value.
+        // Reductions with a neutral element.
         ("addi", "", true),
         ("muli", "", true),
-        // A value that counts several times is no other one.
+        // Idempotent reductions, in which the initial value may occur several times.
         ("maxsi", "", true),
         ("minsi", "", true),
         ("andi", "", true),
-        // Neither.
+        // Neither a neutral element nor idempotent.
         ("subi", "", false),
-        // Somebody sees the sums on the way.
+        // Another op uses the intermediate sums.
         ("addi", "affine.store %s, %B[%i, 0] : memref<?x?xi64>\n", false),
     ];
     for (op, more, is_split) in cases {
@@ -43,13 +43,12 @@ fn carried_values_in_parts_are_the_same_values() {
 
 #[test]
 fn iterations_a_step_apart_are_not_jammed_over_a_dependence() {
-    // The store is indexed by the outer variable and stores the inner one, so the later iteration
-    // counts.
+    // Several iterations store to the same element, so their order matters.
     for (step, by, factor, is_jammed) in [
         (1, 0, 2, false),
         (2, 0, 2, false),
         (3, 0, 4, false),
-        // Each iteration has its own elements.
+        // Each iteration stores to different elements.
         (2, 100, 2, true),
         (3, 100, 3, true),
     ] {
@@ -67,14 +66,14 @@ fn iterations_a_step_apart_are_not_jammed_over_a_dependence() {
 
 #[test]
 fn loops_of_scf_that_become_one_run_in_order() {
-    // Bounds and steps of three loops, and how many are left.
+    // The bounds and steps of three loops, and the number of remaining loops.
     let cases = [
         ("%c0 to %c4 step %c1", "%c1 to %c9 step %c3", "%c0 to %c2 step %c1", 1),
         ("%c0 to %n step %c1", "%c1 to %n step %c3", "%c0 to %n step %c2", 1),
         ("%n to %c4 step %c2", "%n to %c3 step %c1", "%c9 to %c2 step %c1", 1),
-        // A loop inside whose step is not known, which may be 0 where it does not run.
+        // An inner loop with an unknown step, which may be 0 if the loop has no iterations.
         ("%c0 to %n step %n", "%c0 to %c3 step %n", "%c0 to %n step %c1", 2),
-        // A bound is another loop's variable.
+        // A bound is the induction variable of another loop.
         ("%c0 to %n step %c1", "%c0 to %i step %c1", "%c0 to %n step %c1", 2),
     ];
     for (first, second, third, n_left) in cases {
@@ -94,7 +93,7 @@ fn loops_of_scf_that_become_one_run_in_order() {
         let printed = print::custom(&after);
         assert_eq!(printed.matches("scf.for").count(), n_left, "{printed}");
         for n in [-3, 0, 1, 2, 5, 8] {
-            // A step is positive.
+            // Steps must be positive.
             if n > 0 || !text.contains("step %n") {
                 let (expected, got) = (result(&before, n), result(&after, n));
                 assert_eq!(expected, got, "n = {n}\n{text}\n{printed}");

@@ -1,4 +1,4 @@
-//! Iterations that wait for each other.
+//! Scheduling of dependence chains.
 
 use noisy_syntax::print;
 
@@ -26,7 +26,7 @@ fn chains_run_side_by_side() {
         (nest(from_i, still()), true),
         (nest("0 to %n", still()), true),
         (nest(both, still()), true),
-        // The element is met by another access.
+        // Another access refers to the same element.
         (nest(to_i, sum("%i, %j", "%i, %j", "%i, %k0").replace("%B[", "%A[")), false),
         (row(sum("%i, %j", "%i, %j - 1", "%i, %j")), false),
         // A wavefront.
@@ -41,7 +41,7 @@ fn chains_run_side_by_side() {
         ] {
             let after = transformed(&text, pass);
             let printed = print::custom(&after);
-            // Without a chain that runs side by side, so few iterations gain nothing by tiles.
+            // Without parallel chains, tiles do not pay off for so few iterations.
             let is_asked = is_carried || pass != "affine-schedule" || !text.contains("%k0");
             assert_eq!(printed != print::custom(&before), is_asked, "{pass}");
             assert_eq!(printed.contains("iter_args"), is_carried, "{pass}\n{printed}");

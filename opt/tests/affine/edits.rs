@@ -1,4 +1,4 @@
-//! The same as edits of the text.
+//! Transformations and schedules as text edits.
 
 use noisy_loops::Aliasing;
 use noisy_loops::edit::{Options, offers};
@@ -9,7 +9,7 @@ use crate::machine::result;
 use crate::writer::Writer;
 use crate::{ops, with_body};
 
-/// A text after edits, which do not overlap.
+/// Returns a text after edits, which must not overlap.
 fn edited(text: &str, edits: &[TextEdit]) -> String {
     let edits = TextEdit::in_order(edits.to_vec()).expect("they do not overlap");
     TextEdit::apply_all(&edits, text)
@@ -55,7 +55,7 @@ fn edits_of_the_text_keep_what_programs_compute() {
             }
         }
     }
-    // Each was done, and each that can be forbidden was refused.
+    // Each kind was applied, and each kind that can be invalid was refused.
     assert!(counts.iter().all(|it| it[1] >= 5), "{counts:?}");
     assert!([0, 2, 3, 4, 5, 9].iter().all(|&it| counts[it][0] >= 5), "{counts:?}");
 }
@@ -80,7 +80,7 @@ fn schedules_as_edits_keep_what_programs_compute() {
             n_done += 1;
             let changed = edited(&text, &edits);
             let after = read(&changed);
-            // Comments stay, and so does the text of each op that keeps its place.
+            // The comments are still there.
             for comment in ["// The result.", "// added"] {
                 assert!(
                     changed.matches(comment).count() >= text.matches(comment).count(),
@@ -142,7 +142,7 @@ fn edits_of_loops_that_carry_values_keep_what_they_compute() {
             let of_kind = refused.iter().find(|it| it.starts_with(kind));
             assert!(of_kind.is_some_and(|it| it.contains("carries values")), "{kind}: {refused:?}");
         }
-        // Two, which change places; the first one is passed on as it is.
+        // Two carried values that are swapped.
         let both = of(
             bounds,
             "%x = %k, %y = %k",
@@ -152,7 +152,7 @@ fn edits_of_loops_that_carry_values_keep_what_they_compute() {
         );
         assert!(titles(&both).0.contains(&"Unroll by 4".to_owned()));
     }
-    // Around and in a loop that carries values.
+    // A loop around a loop that carries values.
     let nest = with_body(
         "  affine.for %j = 0 to 8 {\n    %r = affine.for %i = 2 to 9 iter_args(%x = %k) -> (i64) {\n      %a = affine.load %A[%i, %j] : memref<?x?xi64>\n      %s = arith.addi %x, %a : i64 // The end.\n      affine.yield %s : i64\n    }\n    affine.store %r, %B[%j, 0] : memref<?x?xi64>\n    affine.yield\n  }\n",
     );

@@ -1,4 +1,4 @@
-//! Producers and consumers that become one.
+//! Fusion of producers and consumers.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::machine::checked_result;
 use crate::writer::Random;
 use crate::{function, transformed};
 
-/// Nests that write memrefs of the function, and nests that read them.
+/// Returns a random function with nests that write local memrefs and nests that read them.
 fn pipeline(seed: u64) -> String {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut body = String::new();
@@ -20,7 +20,7 @@ fn pipeline(seed: u64) -> String {
     let plain = ["%i0", "%i1"];
     let n_nests = 1 + random.below(3);
     let mut n = 0;
-    // Sources that write all that is read, some with a sum.
+    // Producers that write all elements that are read, some of them with a reduction.
     for (at, name) in locals.iter().enumerate() {
         if random.below(2) == 0 {
             continue;

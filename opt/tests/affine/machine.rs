@@ -1,19 +1,19 @@
-//! An interpreter of programs.
+//! An interpreter of affine programs.
 
 use std::collections::HashMap;
 
 use noisy_syntax::affine::{Affine, Body};
 use noisy_syntax::{AttrData, Dim, Ir, Op, OpKind, Region, TypeData, Value};
 
-/// Runs a function. Memrefs have an element at each pair of indices.
+/// The state of a running function. Memref arguments have an element for every pair of indices.
 struct Machine<'a> {
     ir: &'a Ir,
     values: HashMap<Value, i64>,
     memory: HashMap<(Value, Vec<i64>), i64>,
-    /// The sizes of memrefs that the function allocates.
+    /// The sizes of the memrefs that the function allocates.
     sizes: HashMap<Value, Vec<i64>>,
-    /// True if an element of such a memref was read before it was written, or one outside of it was
-    /// accessed.
+    /// True if an element of an allocated memref was read before it was written, or an access was
+    /// out of bounds.
     is_wrong: bool,
 }
 
@@ -29,7 +29,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The results of a map applied to operands from one on, and how many those are.
+    /// Returns the results of a map applied to the operands from number `first`, and the number of
+    /// these operands.
     fn mapped(&self, op: Op, name: &str, first: usize) -> (Vec<i64>, usize) {
         let map = self.affine(op, name);
         let n = map.n_inputs();
@@ -46,14 +47,14 @@ impl Machine<'_> {
         self.ir.op(op).operands[at].value.unwrap()
     }
 
-    /// Notes an access that a program must not make.
+    /// Records an invalid access.
     fn check(&mut self, key: &(Value, Vec<i64>), is_load: bool) {
         let Some(sizes) = self.sizes.get(&key.0) else { return };
         let is_inside = key.1.iter().zip(sizes).all(|(at, size)| (0..*size).contains(at));
         self.is_wrong |= !is_inside || (is_load && !self.memory.contains_key(key));
     }
 
-    /// The value of an element that was never written, which identifies its place.
+    /// Returns the value of an element that was never written, a hash of its indices.
     fn fresh(index: &[i64]) -> i64 {
         index.iter().fold(7, |a: i64, b| a.wrapping_mul(31).wrapping_add(*b))
     }
@@ -121,7 +122,8 @@ impl Machine<'_> {
                     let iv = self.ir.block(self.ir.blocks(region)[0]).args[0];
                     let span = *low.iter().max().unwrap()..*high.iter().min().unwrap();
                     let all: Vec<i64> = span.step_by(step).collect();
-                    // Any order will do; this one is the least like that of a loop.
+                    // Any order is valid. The reverse order differs most from that of a sequential
+                    // loop.
                     for value in all.into_iter().rev() {
                         self.values.insert(iv, value);
                         self.region(region);
@@ -263,18 +265,18 @@ impl Machine<'_> {
     }
 }
 
-/// The final content of the memrefs, by the index of the argument.
+/// Returns the final contents of the memref arguments: argument number, indices and value.
 pub(crate) fn result(ir: &Ir, n: i64) -> Vec<(usize, Vec<i64>, i64)> {
     checked_result(ir, n).expect("nothing is read before it is written")
 }
 
-/// The same; `None` if the program reads an element that was never written, or one that does not
-/// exist.
+/// Like [`result`], but `None` if the program reads an uninitialized element or accesses an element
+/// out of bounds.
 pub(crate) fn checked_result(ir: &Ir, n: i64) -> Option<Vec<(usize, Vec<i64>, i64)>> {
     let function = ir.functions()[0];
     let region = ir.op(function).regions[0].1;
     let args = ir.block(ir.blocks(region)[0]).args.clone();
-    // Sizes of tiles, the bound, the number.
+    // Three tile sizes, the bound `%n` and the number `%k`.
     let given = [(args[0], 2), (args[1], 3), (args[2], 1), (args[5], n), (args[6], 3)];
     let (values, memory, sizes) = (HashMap::from(given), HashMap::new(), HashMap::new());
     let mut it = Machine { ir, values, memory, sizes, is_wrong: false };

@@ -1,5 +1,5 @@
-//! Random affine programs compute the same before and after the affine passes. Their interpreter
-//! shares nothing with the passes.
+//! Random affine programs compute the same before and after the affine passes. The interpreter
+//! shares no code with the passes.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -22,13 +22,13 @@ fn transformed(text: &str, pass: &str) -> Ir {
     done.unwrap_or_else(|told| panic!("{told:?}\n{text}"))
 }
 
-/// A function around loops, with memrefs as random programs have them.
+/// Returns a function around loops, with the arguments of the random programs.
 fn function(loops: &str) -> String {
     let arguments = "%s0: index, %s1: index, %s2: index, %A: memref<?x?xi64>, %B: memref<?x?xi64>, %n: index, %k: i64";
     format!("func.func @f({arguments}) {{\n{loops}\nreturn\n}}\n")
 }
 
-/// Loads two elements, and stores the first one plus the product of the other and itself.
+/// Returns ops that load two elements and store their product plus `%k`.
 fn sum(to: &str, from: &str, other: &str) -> String {
     let ty = "memref<?x?xi64>";
     format!(
@@ -40,7 +40,7 @@ fn sum(to: &str, from: &str, other: &str) -> String {
     )
 }
 
-/// The ops of a program of which something holds, in order.
+/// Returns the ops of a program that satisfy a condition, in order.
 fn ops(ir: &Ir, holds: impl Fn(Op) -> bool) -> Vec<Op> {
     let mut out = Vec::new();
     ir.walk(ir.root(), &mut |op| {
@@ -51,7 +51,8 @@ fn ops(ir: &Ir, holds: impl Fn(Op) -> bool) -> Vec<Op> {
     out
 }
 
-/// A function of the bound `%n` and the number `%k` over `%A`, as [`result`] runs it.
+/// Returns a function with a body that uses the bound `%n`, the number `%k`, and the memrefs `%A`
+/// and `%B`.
 fn with_body(body: &str) -> String {
     format!(
         "func.func @f(%t0: index, %t1: index, %t2: index, %A: memref<?x?xi64>, %B: memref<?x?xi64>, %n: index, %k: i64) {{\n{body}  return\n}}\n"

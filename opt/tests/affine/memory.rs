@@ -7,7 +7,8 @@ use crate::machine::result;
 use crate::with_body;
 use crate::writer::Random;
 
-/// Statements over `%A`, `%B` and two buffers that no other code can access, in loops and choices.
+/// Returns a random function with accesses to `%A`, `%B` and two local buffers, in loops and
+/// conditionals.
 fn program(seed: u64) -> String {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut out = "  %c0 = arith.constant 0 : index
@@ -18,7 +19,7 @@ fn program(seed: u64) -> String {
   %Q = memref.alloc() : memref<4x4xi64>
 "
     .to_owned();
-    // Everything is written before it is read.
+    // Initializes the local buffers.
     for buffer in ["%P", "%Q"] {
         let _ = writeln!(
             out,

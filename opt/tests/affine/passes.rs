@@ -1,4 +1,4 @@
-//! Each pass on random programs.
+//! Runs each pass on random programs.
 
 use noisy_syntax::print;
 
@@ -7,7 +7,7 @@ use crate::machine::result;
 use crate::transformed;
 use crate::writer::Writer;
 
-/// Number of passes that are schedules; each runs on a third of the programs.
+/// The number of scheduling passes. Each of them runs on a third of the programs.
 const N_SCHEDULES: usize = 3;
 
 const PASSES: [&str; 20] = [
@@ -40,7 +40,7 @@ fn passes_keep_what_programs_compute() {
         let text = Writer::program(seed);
         let before = read(&text);
         for (at, pass) in PASSES.iter().enumerate() {
-            // A schedule costs more than all others.
+            // Scheduling takes longer than all other passes.
             if at < N_SCHEDULES && seed % 3 != at as u64 {
                 continue;
             }

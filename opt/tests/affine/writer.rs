@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Random numbers by xorshift.
+/// A xorshift random number generator.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -18,7 +18,7 @@ impl Random {
     }
 }
 
-/// Writes programs: nests over two memrefs whose elements are numbers of 64 bits.
+/// Writes random programs: loop nests that access two memrefs of 64-bit integers.
 pub(crate) struct Writer {
     random: Random,
     out: String,

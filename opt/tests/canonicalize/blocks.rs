@@ -1,4 +1,4 @@
-//! Blocks of functions.
+//! Patterns of blocks and branches.
 
 use expect_test::expect;
 

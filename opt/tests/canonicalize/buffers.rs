@@ -1,4 +1,4 @@
-//! Buffers: shapes, parts, casts.
+//! Patterns of buffers: reshapes, subviews and casts.
 
 use expect_test::expect;
 

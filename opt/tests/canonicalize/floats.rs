@@ -1,10 +1,10 @@
-//! Constants of narrow floats: what is too large for a type is what it holds instead.
+//! Constants of narrow float types that are too large for the type.
 
 use expect_test::expect;
 
 use crate::becomes;
 
-/// As `mlir-opt` 19.1.7 folds them.
+/// The expected values are those of `mlir-opt` 19.1.7.
 #[test]
 fn constants_that_are_too_large_are_infinite_or_no_number() {
     becomes(

@@ -1,4 +1,4 @@
-//! Sums, products, comparisons.
+//! Patterns of sums, products and comparisons.
 
 use expect_test::expect;
 
@@ -199,7 +199,7 @@ fn sums_of_extended_numbers_are_narrowed() {
             }
         "#]],
     );
-    // A width that is not below that of the op is none.
+    // Widths that are not smaller than the width of the op are ignored.
     becomes_by(
         "builtin.module(arith-int-narrowing{int-bitwidths-supported=64})",
         "func.func @f(%a: i32) -> f32 {\n %0 = arith.sitofp %a : i32 to f32\n return %0 : f32 }",

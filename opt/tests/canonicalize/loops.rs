@@ -1,4 +1,4 @@
-//! Loops and choices.
+//! Patterns of loops and conditionals.
 
 use expect_test::expect;
 

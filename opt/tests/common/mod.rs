@@ -1,4 +1,4 @@
-//! Programs read, and pipelines run on them.
+//! Reads programs and runs pipelines on them.
 
 use noisy_opt::actions::Actions;
 use noisy_opt::diagnostics::{Input, Sink};
@@ -8,7 +8,7 @@ use noisy_opt::driver::wrap;
 use noisy_opt::timing::Timing;
 use noisy_syntax::{Ir, Source};
 
-/// A program without a problem.
+/// Reads a program, which must be valid.
 pub(crate) fn read(text: &str) -> Ir {
     let mut source = Source::new(text);
     assert!(source.problems().is_empty(), "{:?}\n{text}", source.problems());

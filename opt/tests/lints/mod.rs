@@ -1,13 +1,13 @@
-//! Programs after the fixes of lints.
+//! Applies the fixes of lints to programs.
 
 use std::fmt::Write as _;
 
 use noisy_analyses::{Document, TextEdit};
 
-/// The lints that tell what passes know.
+/// The lints that report what passes would change.
 const CODES: [&str; 4] = ["same-value", "folds-to-constant", "loop-invariant", "dead-store"];
 
-/// A program with a comment behind each of its lines.
+/// Returns a program with a comment at the end of each line.
 pub(crate) fn commented(text: &str) -> String {
     let mut out = String::new();
     for (n, line) in text.lines().enumerate() {
@@ -16,9 +16,9 @@ pub(crate) fn commented(text: &str) -> String {
     out
 }
 
-/// Returns a program after all safe fixes of the lints, until none is left, and the number of fixed
-/// diagnostics; on request also after the fixes of constant conditions that need a review. Apart
-/// from the latter, comments stay.
+/// Applies the safe fixes of the lints until none is left. Returns the program and the number of
+/// fixed diagnostics. With `unsafe_too`, also applies fixes of constant conditions that need a
+/// review. Without it, checks that comments are kept.
 pub(crate) fn fixed(text: &str, unsafe_too: bool) -> (String, usize) {
     let (mut now, mut n_fixed) = (text.to_owned(), 0);
     for _ in 0..60 {

@@ -1,4 +1,4 @@
-//! An interpreter of integers, choices, loops, blocks, calls and slots.
+//! An interpreter of integer arithmetic, conditionals, loops, blocks, calls and stack slots.
 
 use noisy_syntax::{AttrData, Block, Ir, Op, Region, TypeData, Value};
 use std::collections::HashMap;
@@ -6,28 +6,28 @@ use std::collections::HashMap;
 /// The reason why a program has no result.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Stop {
-    /// It has no meaning.
+    /// Its behavior is undefined.
     Undefined,
-    /// It ran for too long.
+    /// It exceeded its number of steps.
     Long,
 }
 
 pub(crate) type Run<X> = Result<X, Stop>;
 
-/// A number; `None` is poison, such as the result of a shift by too much. It only harms decisions
-/// and divisions by it.
+/// A number. `None` is poison, for example the result of a shift by too many bits. Branches on
+/// poison and divisions by poison are undefined.
 pub(crate) type Number = Option<u64>;
 
-/// Runs functions over integers that are kept as the low bits of their type.
+/// The state of a running function. Integers are stored in the low bits.
 pub(crate) struct Machine<'a> {
     ir: &'a Ir,
     values: HashMap<Value, Number>,
-    /// The buffers of one element; a buffer is the number of its cell.
+    /// The buffers of one element. The value of a buffer is the index of its cell.
     cells: Vec<Number>,
     fuel: usize,
 }
 
-/// The end of a block.
+/// The values returned or yielded by a region.
 enum End {
     Return(Vec<Number>),
     Yield(Vec<Number>),
@@ -131,7 +131,7 @@ impl<'a> Machine<'a> {
                 };
                 let callee = self.ir.resolve_symbol(op, path[0]).expect("a function");
                 if x.contains(&None) {
-                    // A call passes numbers.
+                    // Poison must not be passed to a call.
                     return Err(Stop::Undefined);
                 }
                 Machine::call(self.ir, callee, &x, self.fuel / 2)?
@@ -159,8 +159,7 @@ impl<'a> Machine<'a> {
             return Ok(if condition != 0 { a } else { b });
         }
         let Some(x) = inputs.iter().copied().collect::<Option<Vec<u64>>>() else {
-            // An unknown divisor may be zero. An unknown dividend may be the one whose quotient by
-            // -1 overflows.
+            // A poison divisor may be zero. The division of a poison dividend by -1 may overflow.
             let is_quotient = ["div", "rem"].iter().any(|it| name.contains(it));
             let is_defined = inputs.get(1).copied().flatten().is_some_and(|divisor| {
                 let minus_one = mask(self.width(self.ir.op(op).results[0]));

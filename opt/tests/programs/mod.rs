@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// A random program, a comment above and behind each op, from a seed.
+/// Returns a random program with comments above and after ops.
 pub(crate) fn program(seed: u64) -> String {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut pick = |n: usize| {

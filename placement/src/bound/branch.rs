@@ -1,14 +1,14 @@
-//! Branch and bound over cores for the least weight of a legal choice of some sites, all others
-//! chosen, with its proof.
+//! Branch and bound over cores: finds the least weight of a legal choice of some sites, with a
+//! proof. All other sites count as chosen.
 //!
 //! At each node of the tree the relaxation over the known rows is solved, and violated cores are
-//! added, which hold everywhere. A node is closed if its multipliers prove, in integers, that
-//! nothing below it is better than the best choice. Sites whose reduced cost proves so are settled
-//! for the subtree. All these multipliers are kept, so that the tree is a [`Proof`] at any time: of
-//! the least bound of the open nodes.
+//! added; they are valid in the whole tree. A node is closed if its multipliers prove, in integers,
+//! that its subtree contains no better choice. Sites are settled for the subtree by reduced cost.
+//! All these multipliers are kept, so that the tree is a [`Proof`] of the least bound of its open
+//! nodes at any time.
 //!
-//! Cost: a few dozen simplex iterations and a separation per node. Memory: the multipliers of all
-//! nodes.
+//! Cost: a few dozen simplex iterations and some separations per node. Memory: the multipliers of
+//! all nodes.
 
 use noisy_solver::Optimum;
 use num_integer::gcd;
@@ -23,13 +23,14 @@ use crate::question::limits::Budget;
 pub(crate) struct Effort {
     /// Maximum number of nodes of the tree.
     pub nodes: usize,
-    /// A bound that is at most this much below the best choice is good enough.
+    /// The search ends when the bound is at most this much below the best choice.
     pub tolerance: u64,
-    /// A choice that weighs less is good enough.
+    /// The search ends when a choice weighs less than this.
     pub enough: u64,
 }
 
-/// Called with a function that makes the proof, its bound, and a better choice if there is one.
+/// Called with a function that builds the proof, with the bound, and with a better choice if there
+/// is one.
 pub(crate) type Report<'r> = dyn FnMut(&dyn Fn() -> Proof, u64, Option<&[bool]>) + 'r;
 
 /// The result of a search.
@@ -43,7 +44,7 @@ pub(crate) struct Answer {
 
 impl LocalProblem<'_, '_> {
     /// Finds the least weight of a legal choice. `report` is called with better bounds and choices.
-    /// `None` if the solver fails at once.
+    /// `None` if the solver fails immediately.
     pub(crate) fn least(
         &mut self,
         weights: &[u64],
@@ -121,8 +122,8 @@ impl LocalProblem<'_, '_> {
             let Some(found) = found else { return Visited::Failed };
             if found == 0 {
                 if is_whole {
-                    // The point is legal, and the best below this node up to the rounding of the
-                    // solver.
+                    // The point is a legal choice, and it is optimal in this subtree up to the
+                    // rounding of the solver.
                     tree.offer(answer.values.iter().map(|&x| x > 0.5).collect());
                     if !tree.is_closed(at) {
                         tree.give_up(at);
@@ -149,11 +150,12 @@ impl LocalProblem<'_, '_> {
             return Visited::Failed;
         };
         let first = tree.branch(at, Branching::Site(column));
-        // Continue with the value that the point is nearer to.
+        // Continue with the value nearest to the point.
         Visited::Went(Some(first + u32::from(value > 0.5)))
     }
 
-    /// Sets the bounds of the columns to the decisions of a node; `fixed` are the current ones.
+    /// Sets the bounds of the columns to the decisions of a node. `fixed` are the current decisions
+    /// of the solver.
     pub(crate) fn go_to(
         &mut self,
         fixed: &mut [ColumnDecision],
@@ -176,7 +178,7 @@ impl LocalProblem<'_, '_> {
         if changed.is_empty() { Some(()) } else { self.set_bounds(&changed, &lower, &upper) }
     }
 
-    /// Returns a row that cannot hold any more.
+    /// Returns a row that cannot be satisfied any more.
     pub(crate) fn dead_row(&self, fixed: impl Fn(u32) -> ColumnDecision) -> Option<u32> {
         let row = self.terms.iter().zip(&self.rows).position(|(terms, row)| {
             let open = terms.iter().filter(|it| fixed(it.0) != ColumnDecision::Absent);
@@ -185,10 +187,11 @@ impl LocalProblem<'_, '_> {
         Some(row as u32)
     }
 
-    /// Picks the column to branch at: the one that raises the bound most in both directions, as far
-    /// as is known.
+    /// Selects the column to branch at: the one with the largest expected gain of the bound in both
+    /// directions.
     fn pick(&mut self, tree: &Tree, answer: &Optimum, budget: &mut Budget) -> Option<(u32, f64)> {
-        /// Number of columns to try, and number of tries after which the mean gain is trusted.
+        /// Number of columns to try (strong branching), and number of tries after which the mean
+        /// gain is used instead.
         const TRIED: usize = 8;
         const BELIEVED: u32 = 2;
         let open = |it: &(usize, &f64)| {

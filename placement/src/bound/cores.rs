@@ -1,13 +1,13 @@
-//! Conflict cores: small sets of sites of which at least one must be chosen.
+//! Conflict cores: small sets of sites; at least one site of each must be chosen.
 //!
-//! If no site of a core is chosen, some node goes over its limit whatever else is chosen. For the
-//! noise of additions a core is a chain of fifteen sites; below a multiplication, two chains. A
-//! choice is legal exactly if it hits every core, so the problem is a hitting set, and its linear
-//! relaxation is far tighter than that of big-M rows. There are far too many cores to list;
-//! separation finds those that a point violates.
+//! If no site of a core is chosen, a node goes over its limit for any choice of the other sites.
+//! For additions, a core is a chain of fifteen sites; for additions below a multiplication, it has
+//! two chains. A choice is legal if and only if it hits every core, so the problem is a hitting set
+//! problem, and its linear relaxation is much tighter than that of big-M rows. There are too many
+//! cores to list them; separation finds cores that a point violates.
 //!
-//! Notation: `x(s)` is the point, a weight per site. `W(v, k)` is the least weight of a set of
-//! sites which, left unchosen, makes `p(v) >= k`, and `We(v, k)` the same for `e(v) >= k`:
+//! Notation: `x(s)` is the point, a weight for each site. `W(v, k)` is the least weight of a set of
+//! sites such that `p(v) >= k` if they are not chosen. `We(v, k)` is the same for `e(v) >= k`:
 //!
 //! ```text
 //! We(v, k) = 0                                   k <= lo(v)
@@ -18,27 +18,28 @@
 //!          = min over splits k - c = sum of k_u of sum of We(u, k_u)  Sum(c)
 //! ```
 //!
-//! A node with `W(v, limit + 1) < 1` has a violated core, read off the minimizing operands. If a
-//! site is counted twice, `W` is too large: then separation may miss a violated core at a
-//! fractional point, but never at a point of zeros and ones (at which a sum is zero exactly if its
-//! terms are).
+//! A node with `W(v, limit + 1) < 1` has a violated core, which is found by following the
+//! minimizing operands. If a site is counted twice, `W` is too large: then separation may miss a
+//! violated core at a fractional point, but never at an integral point (at which a sum is zero if
+//! and only if all its terms are).
 //!
-//! `W(v, .)` is a step function, and only weights under 1 matter, so only its steps are stored.
-//! Their number depends on the number of different weights, which is small at a vertex of the
-//! relaxation, and not on the budget.
+//! `W(v, .)` is a step function, and only its steps with weights below 1 are stored. Their number
+//! depends on the number of different weights, which is small at a vertex of the relaxation, and
+//! not on the noise budget.
 //!
-//! A chosen site counts as giving the lesser noise: its reset or the noise before it. So no core is
-//! claimed because a reset raises noise; a choice in which one does costs no less without it. (Only
-//! a site of several nodes may both raise and lower noise; then a choice that hits all cores need
-//! not be legal.) In loops the steps are recomputed until they settle.
+//! The noise after a chosen site counts as the minimum of its reset and the noise before it. So no
+//! core arises because a reset raises noise, and a choice with such a reset does not become more
+//! expensive without it. (A site with several nodes may both raise and lower noise; then a choice
+//! that hits all cores need not be legal.) In cycles, the steps are recomputed until they are
+//! stable.
 //!
-//! *Levels.* A branch of a tree may assume for some nodes that less noise than a level leaves them,
-//! or at least a level ([`Assumed`]). Up to a level that is assumed to leave, `We(v, k) = 0`. A
-//! set of sites that brings a node to a level below which it is assumed to stay is a core, too.
-//! Both hold only under the assumptions, which the row lists.
+//! *Levels.* A branch of a tree may assume that the noise after some nodes is below a level, or at
+//! least a level ([`Assumed`]). If the noise after `v` is assumed to be at least `k`, then `We(v,
+//! k) = 0`. If it is assumed to be below a level, a set of sites that brings it to this level is a
+//! core, too. Both kinds of cores are valid only under the assumptions, which the row lists.
 //!
-//! Cost of a separation: the number of steps of all operands, and for sums the product of those of
-//! two operands.
+//! Cost of a separation: the number of steps of all operands; for sums, the product of the numbers
+//! of steps of two operands.
 
 use std::collections::HashSet;
 
@@ -48,24 +49,25 @@ use crate::question::instance::{Bits, NodeRule};
 use crate::question::least_noise::{beyond_all_limits, extreme};
 use crate::question::limits::Budget;
 
-/// A level to which a node can be brought, and the least weight of the sites left unchosen for it.
+/// A step of `W`: a level of a node, and the least weight of a set of sites that brings the node to
+/// this level if they are not chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct WeightStep {
     level: Bits,
     weight: f32,
 }
 
-/// Assumptions about the noise that leaves some nodes.
+/// Assumptions about the noise after some nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Assumed {
-    /// Less noise than the level leaves the node.
+    /// Nodes with levels: the noise after the node is below the level.
     pub below: Vec<(u32, Bits)>,
-    /// At least the level leaves the node.
+    /// Nodes with levels: the noise after the node is at least the level.
     pub least: Vec<(u32, Bits)>,
 }
 
 impl Assumed {
-    /// Returns true if a row holds for all choices that meet the assumptions.
+    /// Returns true if a row is valid for all choices that satisfy the assumptions.
     pub(crate) fn admits(&self, row: &Row) -> bool {
         let Row::CoreWhere(it) = row else { return true };
         let implied = |&(v, level): &(u32, Bits), list: &[(u32, Bits)], is_least: bool| {
@@ -76,55 +78,55 @@ impl Assumed {
     }
 }
 
-/// A node that goes over its limit, or passes on more noise than is assumed, if the sites of a core
-/// are not chosen.
+/// A node with a violated core: it goes over its limit, or the noise after it exceeds the
+/// assumption, if the sites of the core are not chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Over {
     /// The weight of the core.
     pub weight: f32,
     pub node: u32,
-    /// The noise that the node then has.
+    /// The noise that the node then reaches.
     level: Bits,
-    /// True if `level` is the noise after the reset, false if before.
+    /// True if `level` is the noise after the reset, false if it is the noise before.
     leaves: bool,
 }
 
-/// The steps of one graph. Separations reuse the memory.
+/// The separation of cores of one graph. Separations reuse the memory for the steps.
 #[derive(Clone, Debug)]
 pub(crate) struct Cores<'g> {
     pub graph: &'g Graph,
     lo_p: Vec<Bits>,
     lo: Vec<Bits>,
     hi: Vec<Bits>,
-    /// The largest level of `p` that matters, per node.
+    /// The largest relevant level of `p`, by node.
     top: Vec<Bits>,
-    /// The steps of `W`, per node. Level and weight rise; weights are under [`FULL`].
+    /// The steps of `W`, by node, with rising levels and weights; weights are below [`FULL`].
     steps: Vec<Vec<WeightStep>>,
-    /// True for each node that the steps were computed for. All others count as reduced.
+    /// True for each node whose steps were computed. All others count as reset.
     inside: Vec<bool>,
     /// The distinct operands of each sum with their multiplicity.
     groups: Vec<Vec<(u32, u32)>>,
     assumed: Assumed,
-    /// The least and the largest noise after each node under the assumptions; without assumptions,
-    /// `lo` and the limit.
+    /// The least noise after each node under the assumptions; `lo` without assumptions.
     least: Vec<Bits>,
+    /// The largest noise after each node under the assumptions; the limit without assumptions.
     most: Vec<Bits>,
-    /// Work done so far, in steps.
+    /// Work done up to now, in steps.
     pub work: u64,
 }
 
-/// A set of sites.
+/// The sites of a core.
 pub(crate) type Core = Vec<u32>;
 
-/// A core of this weight or more is not violated.
+/// A core with at least this weight is not violated.
 const FULL: f32 = 1.0;
 
 impl<'g> Cores<'g> {
-    /// The most steps of a node; the lightest are kept. Without the heavier ones separation may
-    /// miss a violated core.
+    /// Maximum number of steps of a node; the lightest are kept. Without the heavier ones,
+    /// separation may miss a violated core.
     const MOST_STEPS: usize = 1 << 10;
 
-    /// Computes the noise levels, and no steps yet.
+    /// Computes the noise levels, but no steps.
     pub(crate) fn new(graph: &'g Graph) -> Cores<'g> {
         let n = graph.n_nodes();
         let most = beyond_all_limits(graph);
@@ -159,7 +161,7 @@ impl<'g> Cores<'g> {
         }
     }
 
-    /// Returns the lowest and the highest noise that may leave each node.
+    /// Returns the lowest and the highest possible noise after each node.
     pub(crate) fn levels(&self) -> (&[Bits], &[Bits]) {
         (&self.lo, &self.hi)
     }
@@ -178,8 +180,8 @@ impl<'g> Cores<'g> {
         if k <= self.least[v as usize] {
             return 0.0;
         }
-        // The noise after a node is within its limit or the assumption: above that the node itself
-        // has the core.
+        // The noise after a node is capped at its limit or the assumption: above that, the node
+        // itself has a core.
         if k > self.most[v as usize] || !self.inside[v as usize] {
             return FULL;
         }
@@ -187,7 +189,7 @@ impl<'g> Cores<'g> {
         (self.before(v, k) + own).min(FULL)
     }
 
-    /// Returns the reset of a node; 0 without a site.
+    /// Returns the reset level of a node; 0 without a site.
     fn reset(&self, v: u32) -> Bits {
         match self.graph.site[v as usize] {
             NONE => 0,
@@ -203,7 +205,7 @@ impl<'g> Cores<'g> {
         }
     }
 
-    /// Returns the steps of `We(v, .)`, among which some may be redundant.
+    /// Returns the steps of `We(v, .)`. Some of them may be redundant.
     fn leaving<'a>(&'a self, x: &[f32], v: u32) -> impl Iterator<Item = WeightStep> + use<'a, 'g> {
         let i = v as usize;
         let (own, most, least) = (self.own(x, v), self.most[i], self.least[i]);
@@ -211,7 +213,7 @@ impl<'g> Cores<'g> {
         let reset = self.reset(v);
         let risen = move |it: &WeightStep| {
             let level = it.level.min(most);
-            // Up to its reset the site may be chosen.
+            // Up to the reset level, the site may be chosen.
             let low =
                 (reset > least).then(|| WeightStep { level: level.min(reset), weight: it.weight });
             let high = WeightStep { level, weight: it.weight + own };
@@ -222,8 +224,8 @@ impl<'g> Cores<'g> {
             .chain(risen.filter(|it| it.weight < FULL))
     }
 
-    /// Computes the steps for a point, for some nodes in their order. Sites outside must have
-    /// weight 1.
+    /// Computes the steps of some nodes for a point. The nodes must be in the order of the graph,
+    /// and sites of other nodes must have weight 1.
     pub(crate) fn fill(&mut self, x: &[f32], nodes: &[u32]) {
         let graph = self.graph;
         self.inside.fill(false);
@@ -271,7 +273,7 @@ impl<'g> Cores<'g> {
         }
     }
 
-    /// Computes the steps of a sum with one more group of operands.
+    /// Adds one group of equal operands to the steps of a sum.
     fn add(
         &self,
         x: &[f32],
@@ -292,11 +294,11 @@ impl<'g> Cores<'g> {
         settle(out, top);
     }
 
-    /// Finds the operands of a sum with levels that make it at least `k` for the least weight.
-    /// Returns false if there are none.
+    /// Finds levels of the operands that bring a sum to at least `k` for the least weight. Returns
+    /// false if there are none.
     fn split(&self, x: &[f32], v: u32, c: Bits, k: Bits, levels: &mut Vec<(u32, Bits)>) -> bool {
         let (groups, top) = (&self.groups[v as usize], self.top[v as usize]);
-        // The steps of the sums of the last groups.
+        // The steps of the sums of the last 0, 1, 2, ... groups.
         let mut sums = vec![vec![WeightStep { level: c, weight: 0.0 }]];
         for &group in groups.iter().rev() {
             let mut next = Vec::new();
@@ -305,7 +307,7 @@ impl<'g> Cores<'g> {
         }
         let mut k = k;
         for (&(u, times), sum) in groups.iter().zip(sums.iter().rev().skip(1)) {
-            // The least weight, and the level that has it.
+            // The least weight and its level.
             let mut best: Option<(f32, Bits)> = None;
             for own in self.leaving(x, u) {
                 let left = k.saturating_sub(own.level.saturating_mul(times));
@@ -313,8 +315,8 @@ impl<'g> Cores<'g> {
                 let Some(rest) = rest else { continue };
                 let weight = rest.weight + own.weight;
                 if best.is_none_or(|it| weight < it.0) {
-                    // The level is no higher than needed, so that no superfluous site without
-                    // weight joins the core.
+                    // The level is not higher than necessary, so that the core contains no
+                    // superfluous sites without weight.
                     let level = k.saturating_sub(rest.level).div_ceil(times);
                     best = Some((weight, level.max(self.least[u as usize])));
                 }
@@ -326,8 +328,8 @@ impl<'g> Cores<'g> {
         true
     }
 
-    /// Returns the nodes that have a core of weight under `1 - slack` at the point, the most
-    /// violated first.
+    /// Returns the nodes with a core of a weight below `1 - slack` at the point, the most violated
+    /// first.
     pub(crate) fn violated(&self, x: &[f32], nodes: &[u32], slack: f32) -> Vec<Over> {
         let over = |&node: &u32| {
             let level = self.graph.limit[node as usize].checked_add(1)?;
@@ -345,8 +347,8 @@ impl<'g> Cores<'g> {
         found
     }
 
-    /// Returns the core of a node that [`Cores::violated`] found. `None` if a loop of equal weights
-    /// hides it.
+    /// Returns the core of a node that [`Cores::violated`] found. `None` if a cycle of equal
+    /// weights hides it.
     pub(crate) fn core(&self, x: &[f32], over: Over) -> Option<Row> {
         let (mut core, mut below, mut least) = (Vec::new(), Vec::new(), Vec::new());
         if over.leaves {
@@ -371,7 +373,7 @@ impl<'g> Cores<'g> {
         Some(Row::CoreWhere(Box::new(CoreWhere { core: core.into(), below, least })))
     }
 
-    /// Returns new cores that a point violates, each site in a few of them only.
+    /// Returns new cores that a point violates. Each site is in only a few of them.
     pub(crate) fn separate(
         &mut self,
         nodes: &[u32],
@@ -388,8 +390,8 @@ impl<'g> Cores<'g> {
         let mut uses = vec![0_u8; self.graph.n_sites()];
         let mut found = Vec::new();
         for over in self.violated(x, nodes, slack) {
-            // To read off one core may take as long as the steps of all nodes. At least one is read
-            // off, because none would mean that none is violated.
+            // Finding one core may take as long as computing all steps. At least one core is
+            // returned, because an empty result means that no core is violated.
             if !found.is_empty() && (budget.stop)() {
                 break;
             }
@@ -405,7 +407,8 @@ impl<'g> Cores<'g> {
         found
     }
 
-    /// Adds the site that must not be chosen so that a level leaves a node.
+    /// Adds the site of a node to a core if the noise after the node reaches the level only without
+    /// it.
     fn pass(&self, v: u32, level: Bits, core: &mut Core) {
         let site = self.graph.site[v as usize];
         if site != NONE && level > self.reset(v) {
@@ -414,8 +417,8 @@ impl<'g> Cores<'g> {
     }
 
     /// Descends from a node to the operands that bring it to its level for the least weight. Calls
-    /// `of` with each operand and the level that has to leave it. That level may be the noise that
-    /// leaves the operand of a sum anyway.
+    /// `of` with each operand and the required level after it. The operand of a sum may reach this
+    /// level in any case.
     fn descend(&self, x: &[f32], over: Over, of: &mut dyn FnMut(u32, Bits)) -> Option<()> {
         let mut stack = vec![(over.node, over.level)];
         let mut levels = Vec::new();
@@ -425,7 +428,7 @@ impl<'g> Cores<'g> {
             if k <= self.lo_p[v as usize] {
                 continue;
             }
-            // A pair may be reached twice; in a loop it must not be followed twice.
+            // A pair may be reached twice. In a cycle, this means that the core is hidden.
             if seen.contains(&(v, k)) {
                 if self.graph.cyclic {
                     return None;
@@ -469,8 +472,8 @@ impl WeightStep {
     }
 }
 
-/// Keeps the steps that no other step of at most the same weight reaches, in order. Levels are cut
-/// at `top`.
+/// Sorts the steps and removes dominated ones: steps for which another step of at most the same
+/// weight has at least the same level. Levels are capped at `top`.
 fn settle(steps: &mut Vec<WeightStep>, top: Bits) {
     for it in steps.iter_mut() {
         it.level = it.level.min(top);
@@ -505,7 +508,7 @@ mod tests {
     use crate::question::instance::{Instance, Node};
     use crate::random::Random;
 
-    /// `W` and `We` of all levels, by their definition in the module header.
+    /// `W` and `We` of all levels, computed from the definition in the module header.
     struct Twin {
         before: Vec<Vec<f32>>,
         after: Vec<Vec<f32>>,

@@ -1,16 +1,16 @@
-//! Local cuts for relaxations that are too large to be solved again and again: costs are
-//! partitioned among parts, and each part is tightened on its own.
+//! Local cuts for relaxations that are too large for repeated solves: costs are partitioned among
+//! parts, and each part is tightened separately.
 //!
-//! The rows that prove the bound of the relaxation are given to overlapping parts
+//! The rows that prove the bound of the relaxation are assigned to overlapping parts
 //! ([`crate::bound::cost_shares`]) with their shares of the costs. So the bounds of the parts add
-//! up to that of the relaxation, and each cut that raises the bound of a part
-//! ([`crate::bound::local_cuts`]) raises that of the whole. All rows of all parts with their
-//! multipliers are a proof for the whole: together they take no more of a site than it costs.
+//! up to the bound of the relaxation, and each cut that raises the bound of a part
+//! ([`crate::bound::local_cuts`]) raises the bound of the whole. The rows of all parts with their
+//! multipliers are a proof for the whole, because together they use at most the cost of each site.
 //!
-//! Every part gets a few rounds. Then everything is partitioned again, including cuts with their
-//! multipliers, into other parts: rows on a border come inside, and late cuts get copies
-//! everywhere. When that gains little, parts and local problems become larger, until the last part
-//! is the whole.
+//! Every part gets a few rounds. Then all rows, including cuts, are partitioned again into other
+//! parts, so that rows at a border of parts come inside, and late cuts are copied everywhere. When
+//! a partition gains little, parts and local problems become larger, until the last part is the
+//! whole.
 //!
 //! Cost: the rounds. Memory: the rows of all parts.
 
@@ -30,13 +30,14 @@ use crate::question::limits::Budget;
 use crate::random::Random;
 use crate::search::incumbent::{Incumbent, SourceKind};
 
-/// Units of weight per unit of cost, as a power of two.
+/// Binary logarithm of the number of units of weight per unit of cost.
 const UNIT: u32 = 20;
 /// Rounds of cuts between two partitions.
 const ROUNDS: usize = 3;
-/// No zero-half cuts in parts: their solves take longer than grown local problems, and gain less.
+/// Attempts at zero-half cuts in parts. None, because their solves take longer than grown local
+/// problems, and gain less.
 const HALVES: usize = 0;
-/// After a partition that raises the bound by less than one part in this many, parts become larger.
+/// Parts become larger after a partition that raises the bound by less than `bound / LITTLE`.
 const LITTLE: i128 = 2000;
 
 struct CostShare {
@@ -44,14 +45,14 @@ struct CostShare {
     weights: Vec<u64>,
     /// Initial rows.
     rows: Vec<Row>,
-    /// The size of its grown local problems.
+    /// The size of grown local problems in this part.
     deep: usize,
     /// The best bound, in units of cost, with its proof.
     dual: (i128, WeightedRows),
 }
 
-/// Raises a bound by parts of about `size` sites, and offers it to the incumbent. Returns the last
-/// bound. `None` if costs are too large to be partitioned.
+/// Raises a bound with parts of about `size` sites, and offers it to the incumbent. Returns the
+/// last bound. `None` if costs are too large to be partitioned.
 pub(crate) fn cost_partition(
     cores: &mut Cores,
     proof: &WeightedRows,
@@ -71,15 +72,16 @@ pub(crate) fn cost_partition(
     let mut deep = DEEP[0];
     loop {
         let parts = parts(graph, &rows, size, deep, &mut random);
-        // Rounding makes the parts prove a little less than the whole did.
+        // Because of rounding, the parts prove slightly less than the whole did, so its proof is
+        // stored first.
         incumbent.certify((*incumbent.proof()).clone());
         let parts = tighten(cores, parts, &repeats, incumbent, budget);
         rows = Arc::new(parts.iter().flat_map(|it| it.dual.1.to_vec()).collect());
         let now = DualBound::new(graph, rows.clone());
         let (gain, is_whole) = (now.bound - before.bound, size >= graph.n_sites());
         if now.bound > before.bound {
-            // A part may need cost that another part leaves over: together the rows prove at least
-            // the sum of the bounds.
+            // Together the rows prove at least the sum of the bounds, because one part may use cost
+            // that another part does not need.
             incumbent.certify(now.proof());
             before = now;
         } else {
@@ -129,7 +131,7 @@ fn tighten(
     jobs.into_iter().map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
-/// Partitions rows and costs among parts.
+/// Returns a partition of rows and costs among parts.
 fn parts(
     graph: &Graph,
     proof: &WeightedRows,
@@ -174,8 +176,8 @@ fn parts(
         .collect()
 }
 
-/// Returns the bound that rows prove for a part, in units of cost. Sites outside of the part cost
-/// nothing.
+/// Returns the bound that rows prove for a part, in units of cost. Sites outside of the part have
+/// cost 0.
 fn bound(sites: &[u32], weights: &[u64], rows: &[(Row, i128)]) -> i128 {
     let mut left: std::collections::BTreeMap<u32, i128> = sites
         .iter()
@@ -214,7 +216,7 @@ impl CostShare {
         };
         let (sites, weights, dual) = (&self.sites, &self.weights, &mut self.dual);
         let mut tell = |it: &DualBound| {
-            // In units of cost, rounded down.
+            // Multipliers in units of cost, rounded down.
             let rows = it.rows.iter().map(|(row, y)| (row.clone(), y >> UNIT));
             let rows: Vec<(Row, i128)> = rows.filter(|it| it.1 > 0).collect();
             let bound = bound(sites, weights, &rows);
@@ -225,7 +227,7 @@ impl CostShare {
             !post.is_proven()
         };
         let mut progress = CutProgress::new(std::mem::take(&mut self.rows), self.deep);
-        // The bounds that were entered stay valid, whatever the reason for the end.
+        // The entered bounds stay valid even if the tightening ends early.
         let _ = local.tighten(&settings, &mut progress, &mut tell, budget);
     }
 }

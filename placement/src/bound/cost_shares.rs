@@ -1,12 +1,12 @@
-//! Partition of the costs of columns among groups, by the rows that bind.
+//! Partition of the costs of columns among groups, guided by binding rows.
 //!
-//! Rows `a x >= b` with multipliers `y` prove a bound of `sum of y b` as long as they take no
-//! more of a column than it costs. Each group gets the rows that lie mostly in it, their columns,
-//! and the part of the cost of each column that these rows take. The rest of the cost is divided
+//! Rows `a x >= b` with multipliers `y` prove a bound of `sum of y b` if they use at most the cost
+//! of each column. Each group gets the rows that are mostly inside it, their columns, and the part
+//! of the cost of each column that these rows use. The remaining cost of a column is divided
 //! equally among the groups with the column. So the least costs of the groups add up to at least
 //! the bound of the rows, and to more if a group costs more than its rows prove.
 //!
-//! Law: the shares of all groups in a column are together at most its cost.
+//! Law: the shares of all groups in a column add up to at most its cost.
 //!
 //! Source of the idea: optimal cost partitioning (Katz and Domshlak).
 //!
@@ -16,33 +16,33 @@ use crate::bound::partition::grow;
 use crate::question::graph::NONE;
 use crate::random::Random;
 
-/// A row that binds.
+/// A binding row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding<'a> {
     /// Columns with their weights.
     pub terms: &'a [(u32, u64)],
-    /// Its multiplier: the part of a column of weight 1 that it takes.
+    /// The multiplier of the row: the cost that it uses of a column with weight 1.
     pub y: f64,
 }
 
 /// Rows with more terms do not connect columns.
 const NARROW: usize = 100;
-/// Rows with more terms are given only to a group that has all of their columns.
+/// Rows with more terms are assigned only to a group with all of their columns.
 const WIDE: usize = 1000;
 
 /// A group with its share of costs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ColumnGroup {
-    /// Its columns, in increasing order.
+    /// The columns, in increasing order.
     pub columns: Vec<u32>,
-    /// Its share of the cost of each column.
+    /// The share of the cost of each column.
     pub prices: Vec<f64>,
-    /// Its rows, by index.
+    /// Indices of the rows.
     pub rows: Vec<usize>,
 }
 
-/// Returns groups that grow from at most `size` columns each. `neighbors` lists columns that are
-/// connected even without a row.
+/// Returns groups that are grown to at most `size` columns each, and then extended by the other
+/// columns of their rows. `neighbors` lists columns that are connected even without a row.
 pub(crate) fn share_costs(
     costs: &[f64],
     rows: &[Binding],
@@ -94,8 +94,7 @@ pub(crate) fn share_costs(
         for &row in &group.rows {
             rows[row].terms.iter().for_each(|it| put(columns, it.0));
         }
-        // Neighbors whose cost no row takes completely: without them they would be free in this
-        // part.
+        // Adds neighbors with remaining cost: as outside columns, they would be free in this part.
         for i in 0..columns.len() {
             let near = neighbors[columns[i] as usize].iter().copied();
             near.filter(|&at| is_left(at)).for_each(|at| put(columns, at));
@@ -123,10 +122,10 @@ pub(crate) fn share_costs(
     groups
 }
 
-/// Returns the edges between columns: narrow rows count by their multipliers, neighborhood counts a
-/// little.
+/// Returns the weighted edges between columns: narrow rows contribute according to their
+/// multipliers, neighborhood contributes little.
 pub(crate) fn adjacency(rows: &[Binding], neighbors: &[Vec<u32>]) -> Vec<Vec<(u32, u32)>> {
-    // The largest part of a column that a row takes.
+    // The largest cost that a row uses of a column.
     let taken = |row: &Binding| row.y * row.terms.iter().map(|it| it.1).max().unwrap_or(0) as f64;
     let most = rows.iter().map(taken).fold(1e-9, f64::max);
     let mut out: Vec<Vec<(u32, u32)>> =
@@ -169,7 +168,7 @@ mod tests {
                 let to = n.min(from + 1 + random.below(8));
                 let terms: Vec<(u32, u64)> =
                     (from as u32..to as u32).map(|at| (at, 1 + random.below(2) as u64)).collect();
-                // Now and then rows take more of a column than it costs.
+                // In some rounds, rows use more than the cost of a column.
                 let y = 0.1 * random.below(7) as f64;
                 let is_over = terms
                     .iter()

@@ -1,16 +1,16 @@
-//! Transfer of cuts to parts of the graph that look the same: a cut at one of two hundred equal
-//! boxes is found once and copied to all of them.
+//! Transfer of cuts to similar parts of the graph: a cut in one of two hundred equal substructures
+//! is found once and copied to all of them.
 //!
-//! Nodes get colors: equal for equal rule, limit and reset, then refined by the colors around them
-//! ([`ROUNDS`] times). A [`Pattern`] is a cut with a walk from node to node through all of its
-//! sites, each move named by the color of its target. The same walk from another node of the first
-//! color leads to the sites of a copy. Colors and walks are guesses and may be wrong: a copy is
-//! accepted only if each core of the proof is a core there ([`CoreCheck`]). The rest of the proof
-//! uses only the cores, and the weights of a cut are its own. So the proof holds for the copy
-//! unchanged, whatever sites cost there.
+//! Nodes get colors: equal for equal rule, limit and reset, and then refined by the colors of their
+//! neighbors ([`ROUNDS`] times). A [`Pattern`] is a cut with a walk through nodes with all of its
+//! sites; each move of the walk is described by the color of its target. The same walk from another
+//! node with the color of the start leads to the sites of a copy. Colors are only a heuristic: a
+//! copy is accepted only if the image of each core of the proof is a core ([`CoreCheck`]). The rest
+//! of the proof depends only on the cores and on the weights of the cut, so the proof is valid for
+//! the copy, for any costs of its sites.
 //!
-//! Cost: some passes over the edges for the colors; the walk for each possible copy; and, if the
-//! point violates it, a walk over the few nodes that each core of its proof raises.
+//! Cost: some passes over the edges for the colors; a walk for each possible copy; and, if the
+//! point violates the copy, a visit of the few nodes whose noise rises without each core.
 //!
 //! Source of the idea: color refinement (Weisfeiler and Leman); orbits of cuts as in symmetric
 //! integer programs (Margot).
@@ -26,15 +26,16 @@ use crate::certificate::{Cut, Row, Step};
 use crate::question::graph::{Graph, NONE};
 use crate::question::instance::Bits;
 
-/// Number of refinements: two nodes of one color look the same this far around.
+/// Number of refinements: nodes of the same color have similar neighborhoods up to this distance.
 const ROUNDS: usize = 2;
-/// Maximum number of nodes in a row that have no site of the cut, and of users of a node on a walk.
+/// Maximum number of consecutive nodes without a site of the cut on a walk.
 const ASIDE: u32 = 1;
+/// A walk does not continue through nodes with more users or operands than this.
 const MOST_USERS: usize = 64;
 /// Maximum number of patterns.
 const MOST: usize = 1 << 13;
 
-/// Returns a color for each node: equal for nodes with similar surroundings.
+/// Returns a color for each node, which is equal for nodes with similar neighborhoods.
 pub(crate) fn colors(graph: &Graph) -> Vec<u64> {
     let n = graph.n_nodes() as u32;
     let hash = |it: &dyn Fn(&mut FxHasher)| {
@@ -70,11 +71,12 @@ pub(crate) fn colors(graph: &Graph) -> Vec<u64> {
 /// A move from one node to another.
 #[derive(Clone, Copy, Debug)]
 struct WalkMove {
-    /// The index of the first node in the walk.
+    /// The index of the source node in the walk.
     from: u32,
     is_down: bool,
-    /// The color of the second node, and the number of earlier neighbors with this color.
+    /// The color of the target node.
     color: u64,
+    /// Number of earlier neighbors with this color.
     nth: u32,
 }
 
@@ -85,9 +87,9 @@ pub(crate) struct Pattern {
     /// The first node of the walk.
     start: u32,
     moves: Vec<WalkMove>,
-    /// The sites of the proof, with the index of a node of each in the walk.
+    /// The sites of the proof, each with the index of one of its nodes in the walk.
     places: Vec<(u32, u32)>,
-    /// The terms of the cut: index in the walk, and weight.
+    /// The terms of the cut: index in the walk and weight.
     terms: Vec<(u32, u64)>,
 }
 
@@ -109,14 +111,14 @@ impl CutPatterns {
         CutPatterns { colors, count, patterns: RwLock::default() }
     }
 
-    /// Adds the cuts that may have copies.
+    /// Adds patterns for the cuts that may have copies.
     pub(crate) fn learn(&self, graph: &Graph, cuts: &[Row]) {
         let new: Vec<Arc<Pattern>> =
             cuts.iter().filter_map(|row| self.pattern(graph, row)).map(Arc::new).collect();
         let mut patterns = self.patterns.write().unwrap_or_else(PoisonError::into_inner);
         patterns.extend(new);
         let n = patterns.len();
-        // The oldest were found at the worst points.
+        // The oldest patterns are the least useful: they were found at the worst points.
         patterns.drain(..n.saturating_sub(MOST));
     }
 
@@ -134,7 +136,7 @@ impl CutPatterns {
         out
     }
 
-    /// Returns the nodes at which copies of a pattern may begin.
+    /// Returns the nodes at which copies of a pattern may start.
     pub(crate) fn starts<'a>(
         &self,
         by_color: &'a FxHashMap<u64, Vec<u32>>,
@@ -143,8 +145,8 @@ impl CutPatterns {
         by_color.get(&self.colors[pattern.start as usize]).map_or(&[], |it| it)
     }
 
-    /// Returns the pattern of a cut. `None` if the walk would miss a site, or the color of its
-    /// first node is unique.
+    /// Returns the pattern of a cut. `None` if the walk does not reach all sites, or the color of
+    /// its start is unique.
     fn pattern(&self, graph: &Graph, row: &Row) -> Option<Pattern> {
         let Row::Cut(cut) = row else { return None };
         // Sweeps and splits rely on more than cores.
@@ -163,7 +165,8 @@ impl CutPatterns {
         if rarity(&start).0 < 2 {
             return None;
         }
-        // Breadth first. With each node: the number of nodes without a wanted site before it.
+        // Breadth-first search. Each node has the number of directly preceding nodes without a
+        // wanted site.
         let is_wanted = |v: u32| {
             let s = graph.site[v as usize];
             s != NONE && wanted.contains(&s)
@@ -221,16 +224,16 @@ impl CutPatterns {
     }
 }
 
-/// Finds copies. Reuses its memory.
+/// Finds copies of patterns. Reuses its memory.
 pub(crate) struct PatternMatcher<'r, 'g> {
     graph: &'g Graph,
     repeats: &'r CutPatterns,
-    /// The nodes of the last walk.
+    /// The nodes of the current walk.
     walk: Vec<u32>,
     check: CoreCheck<'g>,
-    /// The site in the copy, by site of the pattern; `NONE` unless a cut is being copied.
+    /// The site in the copy, by site of the pattern. All are `NONE` between copies.
     lifted: Vec<u32>,
-    /// Work done so far, in visits of nodes.
+    /// Work done up to now, in visits of nodes.
     pub work: u64,
 }
 
@@ -241,9 +244,9 @@ impl<'r, 'g> PatternMatcher<'r, 'g> {
         PatternMatcher { graph, repeats, walk: Vec::new(), check, lifted, work: 0 }
     }
 
-    /// Returns how much a point violates the copy that begins at a node, as a part of its least
-    /// weight. `None` if there is no copy. `value` returns the point at a site, and `None` for
-    /// sites that do not count.
+    /// Returns the violation, relative to the least weight, of the copy that starts at a node.
+    /// `None` if there is no copy. `value` returns the value of the point at a site, and `None` for
+    /// sites outside of the problem.
     pub(crate) fn violation(
         &mut self,
         pattern: &Pattern,
@@ -274,7 +277,7 @@ impl<'r, 'g> PatternMatcher<'r, 'g> {
         pattern.places.iter().all(is_site).then_some(())
     }
 
-    /// Returns the copy that begins at a node, if it holds.
+    /// Returns the copy that starts at a node, if it is valid.
     pub(crate) fn copy(&mut self, cores: &Cores, pattern: &Pattern, start: u32) -> Option<Row> {
         self.follow(pattern, start)?;
         let mut taken: FxHashSet<u32> = FxHashSet::default();
@@ -299,11 +302,11 @@ impl<'r, 'g> PatternMatcher<'r, 'g> {
     }
 }
 
-/// Checks cores.
+/// Checks if sets of sites are cores.
 struct CoreCheck<'g> {
     graph: &'g Graph,
     absent: FxHashSet<u32>,
-    /// The noise after each node that is raised.
+    /// The noise after each node where it is above the least noise.
     raised: FxHashMap<u32, Bits>,
     queue: BinaryHeap<std::cmp::Reverse<u32>>,
     n_looked: u64,
@@ -323,9 +326,9 @@ impl<'g> CoreCheck<'g> {
         }
     }
 
-    /// Returns true if some node is over its limit without these sites, where all others give the
-    /// lesser noise. Noise rises from its least level, so that in a loop it stays below the least
-    /// solution.
+    /// Returns true if a node is over its limit without these sites, while all other sites lower
+    /// noise as far as they can. Noise rises from its least level, so it never exceeds the least
+    /// solution, even in cycles.
     fn is_core(&mut self, cores: &Cores, sites: impl Iterator<Item = u32>) -> bool {
         let graph = self.graph;
         let (lo, _) = cores.levels();

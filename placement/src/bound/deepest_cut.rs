@@ -1,15 +1,16 @@
-//! The cut of a local problem that a point violates most.
+//! The most violated cut of a local problem at a point.
 //!
-//! Among all weights `a >= 0` that give every legal choice at least 1, find those that weigh
-//! least at the point: if that is under 1, `a x >= 1` is the deepest cut. There are too many
-//! choices to list. So the weights are computed for some choices, then branch and bound
-//! ([`crate::bound::branch`]) finds the lightest choice for the weights, and so on, until no choice
-//! weighs less than 1. Every proof on the way also gives a cut; the best is kept.
+//! Among all weights `a >= 0` for which every legal choice weighs at least 1, find the weights for
+//! which the point weighs least. If the point weighs less than 1, `a x >= 1` is the deepest cut.
+//! There are too many choices to list them. So the weights are computed for some choices; then
+//! branch and bound ([`crate::bound::branch`]) finds the lightest choice for these weights, which
+//! is added; and so on, until no choice weighs less than 1. Every proof on the way also gives a
+//! cut, and the best cut is kept.
 //!
-//! Sites at which the point is 1 get no weight, so that they count as chosen. Where the point is 0,
-//! a weight of 1 costs nothing. So the question is only about the fractional sites.
+//! Sites with value 1 at the point get no weight, so that they count as chosen. For sites with
+//! value 0, a weight of 1 costs nothing. So only the fractional sites are difficult.
 //!
-//! Cost: some dozens of choices for as many fractional sites, each by a tree of a few nodes.
+//! Cost: about as many choices as fractional sites, each found with a tree of a few nodes.
 //!
 //! Source of the idea: local cuts by Fenchel separation (Boyd; Applegate, Bixby, Chvátal and Cook
 //! for the travelling salesman).
@@ -23,16 +24,16 @@ use crate::bound::local_problem::LocalProblem;
 use crate::certificate::{Cut, Row};
 use crate::question::limits::Budget;
 
-/// The unit of weights.
+/// The integer that represents the weight 1.
 const UNIT: u64 = 1 << 16;
 /// Maximum number of choices.
 const CHOICES: usize = 100;
-/// Maximum number of nodes of the tree of a proof.
+/// Maximum number of nodes of the tree for a choice.
 const NODES: usize = 100;
-/// A cut must be violated by at least this part of its least weight.
+/// Minimum violation of a cut, relative to its least weight.
 const DEPTH: f64 = 5e-3;
 
-/// Returns the best cut found at a point, by column; `known` is a legal choice.
+/// Returns the best cut at a point; `point` and the legal choice `known` are by column.
 pub(crate) fn deepest_cut(
     local: &mut LocalProblem,
     point: &[f64],
@@ -40,7 +41,7 @@ pub(crate) fn deepest_cut(
     budget: &mut Budget,
 ) -> Option<Row> {
     let n = point.len();
-    // The summand keeps weights small where the point is zero.
+    // The small constant keeps weights small where the point is zero.
     let column = |&x: &f64| Column { cost: x + 1e-3, lower: 0.0, upper: 1.0, is_integer: false };
     let mut weigher =
         LinearProgram::new(&point.iter().map(column).collect::<Vec<Column>>()).ok()?;
@@ -85,7 +86,7 @@ pub(crate) fn deepest_cut(
         if weigh(&answer.choice) > known - known / 512 {
             break;
         }
-        // Remove sites that the choice does not need, those without weight too.
+        // Remove useless sites from the choice, including sites without weight.
         let padded: Vec<u64> = weights.iter().map(|it| it.max(&1)).copied().collect();
         let lean = local.round(&as_point(&answer.choice), &padded, budget)?;
         choices.push(if weigh(&lean) < known { lean } else { answer.choice });

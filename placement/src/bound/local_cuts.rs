@@ -1,19 +1,18 @@
-//! Local cuts: the exact least weight of the chosen sites in a small local problem becomes a row of
-//! a larger relaxation.
+//! Local cuts: the exact least weight of the chosen sites of a small local problem is a valid row
+//! of a larger relaxation.
 //!
-//! A round first adds zero-half cuts ([`crate::bound::zero_half`]) while they raise the bound; they
-//! are found wherever they lie, at the price of a solve. Then it asks many small local problems for
-//! the deepest cut at the point ([`crate::bound::deepest_cut`]), adds these cuts, and solves again.
-//! There are two kinds of local problems:
+//! A round first adds zero-half cuts ([`crate::bound::zero_half`]) while they raise the bound;
+//! their search covers the whole problem, but each attempt costs a solve. Then the round solves
+//! many small local problems for the deepest cut at the point ([`crate::bound::deepest_cut`]), adds
+//! these cuts, and solves the relaxation again. There are two kinds of local problems:
 //!
-//! - the sites of a zero-half cut that the point still violates, if few of them are fractional.
-//!   Several long cores connect them;
-//! - connected groups of a given number of fractional sites, grown along the rows that bind. Small
-//!   groups come first, because many of them take no time, and larger ones when these gain little.
+//! - the sites of a zero-half cut, if few of them are fractional. Several long cores connect them;
+//! - connected groups of a given number of fractional sites, grown along the binding rows. Small
+//!   groups come first, because they are fast, and larger ones when the small ones gain little.
 //!
-//! A cut carries its proof, so that a relaxation with cuts has a certificate like one without.
+//! A cut contains its proof, so a relaxation with cuts has a certificate too.
 //!
-//! Cost: the solves, and some dozens of small trees for each local problem.
+//! Cost: the solves, and dozens of small trees for each local problem.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,67 +34,69 @@ use crate::question::graph::{Graph, NONE};
 use crate::question::limits::Budget;
 use crate::random::Random;
 
-/// Fractional sites of a grown local problem, at first and at most.
+/// Number of fractional sites of a grown local problem: initial and maximum.
 pub(crate) const DEEP: [usize; 2] = [16, 64];
-/// A round gains little if it raises the bound by less than one part in `LITTLE`. After `PATIENCE`
-/// such rounds local problems become larger.
+/// A round gains little if it raises the bound by less than `bound / LITTLE`. After `PATIENCE`
+/// consecutive rounds with little gain, local problems become larger.
 const LITTLE: i128 = 20000;
 const PATIENCE: usize = 3;
-/// Rounds are slow if together they raise the bound by less than one part in this many.
+/// Rounds are slow if together they raise the bound by less than `bound / SLOW`.
 const SLOW: i128 = 100;
-/// If zero-half cuts are in use, separation of cores ends when a solve raises the bound by less
-/// than one part in this many: the last separations take most of the solves.
+/// With zero-half cuts, the separation of cores ends when a solve raises the bound by less than
+/// `bound / TAIL`, because the last separations take most of the solves.
 const TAIL: i128 = 5000;
-/// Copies of cuts are looked for at most `COPIES` times per round. They are violated by at least
-/// `DEPTH` of their least weight, and have a site in fewer than `SHARE` other copies.
+/// Copies of cuts are searched at most `COPIES` times per round. A copy must be violated by at
+/// least `DEPTH`, relative to its least weight, and have a site that is in fewer than `SHARE` other
+/// copies.
 const COPIES: usize = 4;
 const DEPTH: f64 = 1e-2;
 const SHARE: u8 = 3;
-/// If zero-half cuts are in use, rows rest that have more slack than this part of their least
-/// weight. In parts of large programs solves are fast as it is.
+/// With zero-half cuts, rows with more slack than this, relative to their least weight, rest: they
+/// are removed from the solver until a point violates them. Without zero-half cuts (in parts of
+/// large programs), solves are fast enough.
 const REST: f64 = 1e-2;
-/// Zero-half cuts are looked for again while they raise the bound by more than one part in this
-/// many.
+/// Zero-half cuts are searched again while they raise the bound by at least `bound / ENOUGH`.
 const ENOUGH: i128 = 2000;
-/// Maximum number of zero-half cuts at a time. A quarter of the columns of each is in fewer than
-/// `USES` others.
+/// Maximum number of zero-half cuts at a time. At least a quarter of the columns of each cut must
+/// be in fewer than `USES` other cuts.
 const MOST: usize = 150;
 const USES: u8 = 6;
-/// Largest weight in rows that are halved. Weights of deepest cuts are larger.
+/// Largest weight in rows for zero-half cuts. Weights of deepest cuts are larger.
 const PLAIN: u64 = 16;
-/// The sites of a zero-half cut are a local problem if at most this number of them is fractional.
+/// Maximum number of fractional sites of a zero-half cut whose sites become a local problem.
 const WINDOW: usize = 24;
 
-/// The progress of a tightening, from which it continues later.
+/// The progress of a tightening, so that it can be continued later.
 #[derive(Debug, Default)]
 pub(crate) struct CutProgress {
     rounds: usize,
     /// The size of the next grown local problems.
     size: usize,
     n_little: usize,
-    /// True if the last rounds together raised the bound little.
+    /// True if the last call raised the bound only a little (`SLOW`).
     is_slow: bool,
     rows: Vec<Row>,
     basis: Basis,
 }
 
 impl CutProgress {
-    /// Starts with some valid rows and grown local problems of `size` fractional sites.
+    /// Returns the initial progress with some valid rows, and with grown local problems of `size`
+    /// fractional sites.
     pub(crate) fn new(rows: Vec<Row>, size: usize) -> CutProgress {
         CutProgress { size, rows, ..CutProgress::default() }
     }
 
-    /// Returns the rows known so far.
+    /// Returns all known rows.
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// Returns the rows known so far.
+    /// Returns all known rows.
     pub(crate) fn into_rows(self) -> Vec<Row> {
         self.rows
     }
 
-    /// Returns the basis of the relaxation over these rows.
+    /// Returns the basis of the relaxation over [`CutProgress::rows`].
     pub(crate) fn basis(&self) -> &Basis {
         &self.basis
     }
@@ -108,7 +109,7 @@ impl CutProgress {
         self.rows.extend(rows);
     }
 
-    /// Returns true if the last rounds together raised the bound little.
+    /// Returns true if the last call raised the bound only a little.
     pub(crate) fn is_slow(&self) -> bool {
         self.is_slow
     }
@@ -124,7 +125,7 @@ pub(crate) struct CutSettings<'w> {
     pub weights: &'w [u64],
     /// A legal choice, by column.
     pub known: &'w [bool],
-    /// Number of local problems that are solved at the same time.
+    /// Number of local problems that are solved concurrently.
     pub n_workers: usize,
     /// Maximum number of rounds.
     pub rounds: usize,
@@ -135,8 +136,9 @@ pub(crate) struct CutSettings<'w> {
 }
 
 impl LocalProblem<'_, '_> {
-    /// Raises the bound of the relaxation by rounds of local cuts. `tell` is called with each
-    /// better bound and returns false to end the tightening. `None` if it ended early.
+    /// Raises the bound of the relaxation with rounds of local cuts. `tell` is called with each
+    /// better bound and returns false to end the tightening. `None` if `tell` returned false or the
+    /// solver failed.
     pub(crate) fn tighten(
         &mut self,
         settings: &CutSettings,
@@ -215,7 +217,7 @@ impl LocalProblem<'_, '_> {
         Some(())
     }
 
-    /// Solves and separates cores until none is violated or they gain little.
+    /// Solves the relaxation and separates cores until no core is violated or the gain is small.
     fn relaxed(
         &mut self,
         settings: &CutSettings,
@@ -237,7 +239,8 @@ impl LocalProblem<'_, '_> {
                     return None;
                 }
             }
-            // Rows are not dropped while the bound stands still: they might come back for ever.
+            // Rows are dropped only when the bound rises. Otherwise the same rows might be dropped
+            // and added again in an endless loop.
             if proven.bound > dropped {
                 dropped = proven.bound;
                 self.drop_idle(&mut answer, rest)?;
@@ -251,8 +254,8 @@ impl LocalProblem<'_, '_> {
         }
     }
 
-    /// Returns copies of known cuts that the point violates, the deepest first, each site in a few
-    /// of them only.
+    /// Returns copies of known cuts that the point violates, the deepest first. Each site is in
+    /// only a few of them.
     fn copies(&self, repeats: &CutPatterns, budget: &mut Budget) -> Vec<Row> {
         let patterns = repeats.patterns();
         let mut out = Vec::new();
@@ -303,8 +306,8 @@ impl LocalProblem<'_, '_> {
             .collect()
     }
 
-    /// Returns zero-half cuts that the point violates, the deepest first. Each has columns that few
-    /// others before it have.
+    /// Returns zero-half cuts that the point violates, the deepest first. Each one has columns that
+    /// are in few preceding cuts.
     pub(crate) fn halves(
         &self,
         answer: &Optimum,
@@ -336,8 +339,8 @@ impl LocalProblem<'_, '_> {
         out
     }
 
-    /// Returns local problems of the sites of zero-half cuts. A cut with too many fractional sites
-    /// gets an empty one and is kept as it is.
+    /// Returns local problems for the sites of zero-half cuts. A cut with too many fractional sites
+    /// gets an empty local problem, and the cut itself is used.
     fn around(&self, known: &[bool], answer: &Optimum, halves: Vec<Row>) -> Vec<CutJob> {
         let x = &answer.values;
         let mut inside = vec![false; x.len()];
@@ -353,8 +356,8 @@ impl LocalProblem<'_, '_> {
         halves.into_iter().map(job).collect()
     }
 
-    /// Returns connected local problems of `size` fractional columns, with the columns around them
-    /// that the point does not choose.
+    /// Returns connected local problems with `size` fractional columns and the adjacent columns
+    /// with value 0 at the point.
     fn deep(
         &self,
         known: &[bool],
@@ -380,7 +383,7 @@ impl LocalProblem<'_, '_> {
             }
             groups[group as usize].push(at);
         }
-        // Fewer columns have no cut.
+        // There are no useful cuts for fewer fractional columns.
         groups.retain(|it| it.iter().map(|&at| weight[at as usize]).sum::<usize>() >= 3);
         let mut inside = vec![false; n];
         groups.iter().map(|columns| self.job(columns, known, answer, &mut inside)).collect()
@@ -396,7 +399,7 @@ impl LocalProblem<'_, '_> {
         for &at in columns {
             inside[at as usize] = true;
         }
-        // Only cores, because cuts of cuts would be proofs within proofs.
+        // Only cores are used, because cuts that are proven with cuts would need nested proofs.
         let rows = self.rows.iter().zip(&self.terms).filter(|(row, terms)| {
             matches!(row, Row::Core(_)) && terms.iter().all(|it| inside[it.0 as usize])
         });
@@ -414,7 +417,7 @@ impl LocalProblem<'_, '_> {
         }
     }
 
-    /// Returns the columns next to each column, through one node.
+    /// Returns the neighbors of each column: columns of sites of adjacent nodes.
     fn neighbors(&self) -> Vec<Vec<u32>> {
         let column = |s: u32| Some(self.column[s as usize]).filter(|&at| at != NONE);
         self.sites.iter().map(|&s| neighbors(self.graph, s).filter_map(column).collect()).collect()
@@ -425,15 +428,15 @@ fn is_whole(x: f64) -> bool {
     (x - x.round()).abs() < 1e-6
 }
 
-/// Returns the sites next to a site, through one node.
+/// Returns the neighbors of a site: the sites of the operands and users of its nodes.
 pub(crate) fn neighbors(graph: &Graph, s: u32) -> impl Iterator<Item = u32> + '_ {
     let near = |&v: &u32| graph.users.of(v).iter().chain(graph.operands.of(v));
     let near = graph.nodes_of.of(s).iter().flat_map(near).map(|&w| graph.site[w as usize]);
     near.filter(move |&it| it != NONE && it != s)
 }
 
-/// Returns true for a core, or a cut with small weights that cores prove: deeper nested proofs
-/// would grow without bound.
+/// Returns true for a core, or a cut with small weights that is proven with cores only: deeper
+/// nesting of proofs would grow without bound.
 fn is_plain(row: &Row) -> bool {
     match row {
         Row::Core(_) => true,
@@ -441,27 +444,27 @@ fn is_plain(row: &Row) -> bool {
             let is_core = |row: &Row| matches!(row, Row::Core(_));
             cut.terms.iter().all(|it| it.1 <= PLAIN) && cut.proof.rows.iter().all(is_core)
         }
-        // It holds only under its assumptions.
+        // A conditional core is valid only under its assumptions.
         Row::CoreWhere(_) => false,
     }
 }
 
-/// A small local problem for the deepest cut.
+/// The task of finding the deepest cut of a small local problem.
 struct CutJob {
     sites: Vec<u32>,
     /// The point, by site.
     point: Vec<f64>,
     /// A legal choice, by site.
     known: Vec<bool>,
-    /// Cores inside it.
+    /// Cores inside the local problem.
     rows: Vec<Row>,
-    /// The zero-half cut whose sites these are. Without sites the cut is too large for a local
+    /// The zero-half cut with these sites. If `sites` is empty, the cut is too large for a local
     /// problem.
     half: Option<Row>,
     cut: Option<Row>,
 }
 
-/// Solves local problems, some at a time; one after the other if work is counted.
+/// Solves local problems concurrently; sequentially if work is limited.
 fn run(cores: &mut Cores, jobs: &mut [CutJob], n_workers: usize, budget: &mut Budget) {
     let jobs: Vec<Mutex<&mut CutJob>> = jobs.iter_mut().map(Mutex::new).collect();
     let next = AtomicUsize::new(0);

@@ -1,10 +1,12 @@
-//! Some sites of a graph as a problem of their own, all others chosen: its rows, their separation,
-//! and the bounds that multipliers prove.
+//! A local problem consists of some sites of a graph, while all others are chosen. This module
+//! contains its rows, their separation, and the bounds that multipliers prove.
 //!
-//! Law: if choosing a site never raises noise, the sites of a legal choice of the whole that belong
-//! to a local problem are a legal choice of it. So the rows of a local problem hold for the whole.
+//! Law: if choosing a site never raises noise, the restriction of a legal choice to the sites of a
+//! local problem is legal in the local problem. So the rows of a local problem are valid for the
+//! whole problem.
 //!
-//! Cost: a solve and a separation per round. The rows are kept from one question to the next.
+//! Cost: a solve and a separation per round. The rows are kept between solves with different
+//! weights.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -19,36 +21,36 @@ use crate::question::instance::Bits;
 use crate::question::least_noise::{beyond_all_limits, least_solution};
 use crate::question::limits::Budget;
 
-/// Some sites of a graph as a problem of their own, which is solved again and again with other
+/// The problem of choosing some sites of a graph, which is solved repeatedly with different
 /// weights.
 pub(crate) struct LocalProblem<'a, 'g> {
     pub graph: &'g Graph,
     pub cores: &'a mut Cores<'g>,
-    /// Its sites, in increasing order.
+    /// The sites, in increasing order.
     pub sites: Vec<u32>,
-    /// The nodes that matter to the sites, in the order of the graph.
+    /// The nodes that the sites affect, in the order of the graph.
     nodes: Vec<u32>,
     /// The column of each site of the graph; `NONE` outside.
     pub column: Vec<u32>,
     /// The point, by site; 1 outside.
     pub x: Vec<f32>,
     lp: LinearProgram,
-    /// The rows that the solver has. The others rest until a point violates them.
+    /// Indices of the rows in the solver. The other rows rest until a point violates them.
     active: Vec<u32>,
     pub rows: Vec<Row>,
     /// The terms of the rows, by column.
     pub terms: Vec<Box<[(u32, u64)]>>,
     /// The cores among the rows.
     known: HashSet<Row>,
-    /// The current assumptions. Rows that do not hold under them rest.
+    /// The current assumptions. Rows that are not valid under them rest.
     assumed: Assumed,
     /// The weight of one unit of cost in the solver.
     unit: f64,
     pub gains: Gains,
 }
 
-/// Mean gains of the bound from deciding a column, per unit that it moves, down and up: sum and
-/// count.
+/// Gains of the bound from branching at each column, down and up, per unit of change of the column
+/// (pseudo-costs): sum and count.
 #[derive(Clone, Debug)]
 pub(crate) struct Gains(Vec<[(f64, u32); 2]>);
 
@@ -57,14 +59,14 @@ impl Gains {
         Gains(vec![[(0.0, 0); 2]; n])
     }
 
-    /// Records the gain from setting a column at `x` to one or zero.
+    /// Records the gain of the bound when a column with value `x` is set to one or zero.
     pub(crate) fn learn(&mut self, column: u32, x: f64, is_chosen: bool, gain: f64) {
         let (sum, n) = &mut self.0[column as usize][usize::from(is_chosen)];
         *sum += gain / (if is_chosen { 1.0 - x } else { x }).max(0.05);
         *n += 1;
     }
 
-    /// Returns the number of tries of a column in its less tried direction.
+    /// Returns the number of tries of a column, the minimum over both directions.
     pub(crate) fn n_tried(&self, column: u32) -> u32 {
         let [down, up] = self.0[column as usize];
         down.1.min(up.1)
@@ -77,8 +79,8 @@ impl Gains {
         if n == 0 { 1.0 } else { sum / f64::from(n) }
     }
 
-    /// Rates a column at `x` for branching. In a direction that was never tried, a unit gains
-    /// `unknown`.
+    /// Rates a column with value `x` for branching. `unknown` is the gain per unit in a direction
+    /// that was never tried.
     pub(crate) fn score(&self, column: u32, x: f64, unknown: f64) -> f64 {
         let gain = |(sum, n): (f64, u32)| if n == 0 { unknown } else { sum / f64::from(n) };
         let [down, up] = self.0[column as usize];
@@ -86,10 +88,10 @@ impl Gains {
     }
 }
 
-/// Multipliers, by index of their rows.
+/// Multipliers with the indices of their rows.
 pub(crate) type MultiplierList = Arc<Vec<(u32, i128)>>;
 
-/// A bound that multipliers prove, times `2^SCALE`, with the reduced cost of each column.
+/// A bound that multipliers prove, and the reduced cost of each column, both times `2^SCALE`.
 pub(crate) struct Proven {
     pub list: MultiplierList,
     pub bound: i128,
@@ -107,7 +109,8 @@ pub(crate) enum ColumnDecision {
 }
 
 impl<'a, 'g> LocalProblem<'a, 'g> {
-    /// Returns the problem of some sites, in increasing order. `None` if the solver refuses it.
+    /// Returns the problem of some sites, which are in increasing order. `None` if the solver
+    /// rejects it.
     pub(crate) fn new(cores: &'a mut Cores<'g>, sites: Vec<u32>) -> Option<LocalProblem<'a, 'g>> {
         let graph = cores.graph;
         let free = Column { cost: 0.0, lower: 0.0, upper: 1.0, is_integer: false };
@@ -135,7 +138,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         })
     }
 
-    /// Adds valid rows about sites of this problem.
+    /// Adds valid rows; all their sites must be in this problem.
     pub(crate) fn add(&mut self, rows: impl IntoIterator<Item = Row>) -> Option<()> {
         let from = self.rows.len();
         for row in rows {
@@ -150,7 +153,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         self.wake(from as u32..self.rows.len() as u32)
     }
 
-    /// Passes rows to the solver.
+    /// Adds rows to the solver.
     fn wake(&mut self, rows: impl Iterator<Item = u32> + Clone) -> Option<()> {
         let column = |s: u32| self.column[s as usize];
         let scaled = rows.clone().map(|row| self.rows[row as usize].scaled(column));
@@ -159,7 +162,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         self.lp.add_rows(scaled.iter().map(|it| (1.0, &it[..]))).ok()
     }
 
-    /// Makes each solve start from the basis that is set.
+    /// Makes each solve start from the basis of [`LocalProblem::set_basis`].
     pub(crate) fn starts_from_bases(&mut self) -> Option<()> {
         self.lp.starts_from_bases().ok()
     }
@@ -184,7 +187,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         Some(Basis { columns: it.columns, rows })
     }
 
-    /// Sets the basis from which the next solve starts. It covers the first rows; later rows are
+    /// Sets the basis for the start of the next solve. It covers the first rows; later rows are
     /// basic.
     pub(crate) fn set_basis(&mut self, basis: &Basis) -> Option<()> {
         let mut resting = vec![true; self.rows.len()];
@@ -197,8 +200,8 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         self.lp.set_basis(&Basis { columns: basis.columns.clone(), rows }).ok()
     }
 
-    /// Adds valid rows, known ones too, so that they get the same indices in each copy of the
-    /// problem. They rest until a point violates them.
+    /// Adds valid rows that rest until a point violates them. Known rows are added again, so that
+    /// rows get the same indices in each copy of the problem.
     pub(crate) fn append(&mut self, rows: &[Row]) {
         for row in rows {
             if !matches!(row, Row::Cut(_)) {
@@ -211,12 +214,12 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         }
     }
 
-    /// Returns true if a row holds under the current assumptions.
+    /// Returns true if a row is valid under the current assumptions.
     pub(crate) fn holds(&self, row: &Row) -> bool {
         self.assumed.admits(row)
     }
 
-    /// Replaces the assumptions. Rows that do not hold under them rest.
+    /// Replaces the assumptions. Rows that are not valid under them rest.
     pub(crate) fn assume(&mut self, assumed: &Assumed) -> Option<()> {
         if self.assumed == *assumed {
             return Some(());
@@ -233,16 +236,17 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         self.lp.remove_rows(&rests).ok()
     }
 
-    /// Returns nodes and levels to branch at, ordered by the expected gain of the worse branch.
-    /// Below the level, the first halves of the cores that bring at least this level to the node
-    /// are cores. From the level on, the second halves of the cores that need no more are.
+    /// Returns nodes and levels to branch at, ordered by the expected gain of the worse branch. In
+    /// the branch below the level, the parts up to the node of all cores that bring it to at least
+    /// this level are cores. In the branch from the level on, the parts after the node of all cores
+    /// that need at most this level are cores.
     ///
-    /// A row with multiplier `y` that is cut into parts of weights `a` and `1 - a` raises the
+    /// If a row with multiplier `y` is split into parts of weights `a` and `1 - a`, it raises the
     /// bound by at most `y (1 - a)` in one branch and `y a` in the other.
     pub(crate) fn levels(&self, answer: &Optimum) -> Vec<(u32, Bits)> {
         let graph = self.graph;
-        // By node: the level that a core brings it to, its multiplier, and the part of its weight
-        // up to the node.
+        // By node: the level to which a core brings it, the multiplier of the core, and the weight
+        // of the core up to the node.
         let mut passes: BTreeMap<u32, Vec<(Bits, f64, f64)>> = BTreeMap::new();
         let mut pass = |core: &[u32], y: f64| {
             let nodes = core.iter().flat_map(|&s| graph.nodes_of.of(s).iter().copied());
@@ -290,7 +294,8 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
             for same in list.chunk_by(|a, b| a.0 == b.0) {
                 least += same.iter().map(|it| it.1 * it.2).sum::<f64>();
                 let worse = below.min(least);
-                // A level that always or never leaves the site cannot be branched at.
+                // Branching is useless at a level that the noise after the node always or never
+                // reaches.
                 let is_open = same[0].0 > lowest && same[0].0 <= graph.limit[v as usize];
                 if is_open && best.is_none_or(|it| worse > it.0) {
                     best = Some((worse, same[0].0));
@@ -321,8 +326,8 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         Some(n)
     }
 
-    /// [`LocalProblem::separate`] at a point of zeros and ones. It also finds a core that hides in
-    /// a loop.
+    /// Like [`LocalProblem::separate`], at an integral point. It also finds a core that is hidden
+    /// in a cycle.
     pub(crate) fn separate_whole(&mut self, budget: &mut Budget) -> Option<usize> {
         let found = self.separate(0.5, budget)?;
         if found > 0 || !self.graph.cyclic {
@@ -332,7 +337,8 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         if !is_over_without(self.graph, &absent) {
             return Some(0);
         }
-        // Puts sites back in smaller and smaller groups, as long as some node stays over its limit.
+        // Shrinks the core: inserts sites in smaller and smaller groups, as long as a node stays
+        // over its limit.
         let mut left: Vec<u32> =
             self.sites.iter().copied().filter(|&s| absent[s as usize]).collect();
         let mut size = left.len().div_ceil(2).max(1);
@@ -364,8 +370,8 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         }
     }
 
-    /// Rounds a point to a legal choice: chooses sites that rows lack and removes those that no row
-    /// needs, until no core is violated.
+    /// Rounds a point to a legal choice: chooses sites until all rows are satisfied and removes
+    /// sites that no row needs, until no core is violated.
     pub(crate) fn round(
         &mut self,
         values: &[f64],
@@ -427,7 +433,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
     /// Sets the weights of the columns. Columns without weight count as chosen.
     pub(crate) fn set_weights(&mut self, weights: &[u64]) -> Option<()> {
         let most = weights.iter().copied().max().unwrap_or(0);
-        // Scale, because the tolerances of the solver are absolute.
+        // Large weights are scaled, because the tolerances of the solver are absolute.
         self.unit = if most < 1 << 10 { 1.0 } else { most as f64 };
         let costs: Vec<f64> = weights.iter().map(|&it| it as f64 / self.unit).collect();
         self.lp.set_costs(&costs).ok()?;
@@ -437,14 +443,14 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         self.lp.set_bounds(&columns, &lower, &upper).ok()
     }
 
-    /// Returns the slack of a row at a point, in parts of its least weight.
+    /// Returns the slack of a row at a point, relative to its least weight.
     fn spares(&self, row: usize, values: &[f64]) -> f64 {
         let value = |it: &(u32, u64)| it.1 as f64 * values[it.0 as usize];
         self.terms[row].iter().map(value).sum::<f64>() / self.rows[row].least() as f64 - 1.0
     }
 
-    /// Returns, for each row, true if it has no multiplier and its slack at the point exceeds
-    /// `spare`. Rows that were added after the answer are never idle.
+    /// Returns, for each row, true if it is idle: it has no multiplier, and its slack at the point
+    /// exceeds `spare`. Rows that were added after the answer are not idle.
     fn idle(&self, answer: &Optimum, spare: f64) -> Vec<bool> {
         let is_idle = |(row, &y): (usize, &f64)| {
             y < self.unit * 1e-9 && self.spares(row, &answer.values) > spare
@@ -454,8 +460,8 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         idle
     }
 
-    /// Lets idle rows rest until a point violates them, which makes solves faster. See
-    /// [`LocalProblem::idle`].
+    /// Makes idle rows ([`LocalProblem::idle`]) rest until a point violates them, which makes
+    /// solves faster.
     pub(crate) fn rest(&mut self, answer: &Optimum, spare: f64) -> Option<()> {
         let idle = self.idle(answer, spare);
         let rests: Vec<bool> = self.active.iter().map(|&row| idle[row as usize]).collect();
@@ -463,7 +469,7 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         self.lp.remove_rows(&rests).ok()
     }
 
-    /// Lets idle rows rest, and drops those with much slack.
+    /// Makes idle rows rest, and drops idle rows with much slack.
     pub(crate) fn drop_idle(&mut self, answer: &mut Optimum, spare: f64) -> Option<()> {
         self.rest(answer, spare.min(SPARE))?;
         let idle = self.idle(answer, SPARE);
@@ -490,11 +496,11 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
         Some(())
     }
 
-    /// Solves the relaxation over all known rows. Multipliers and the cost are in units of weight.
+    /// Solves the relaxation over all known rows. Multipliers and cost are in units of weight.
     pub(crate) fn solve(&mut self, budget: &mut Budget) -> Option<Optimum> {
         loop {
             let mut answer = self.lp.solve(&budget.for_solver(self.sites.len())).ok()?;
-            // A solve with few iterations costs more than these.
+            // The fixed cost of a solve.
             budget.spend(3000 + self.rows.len() as u64 * 4);
             budget.spend_iterations(answer.iterations, self.sites.len());
             let mut multipliers = vec![0.0; self.rows.len()];
@@ -550,8 +556,8 @@ impl<'a, 'g> LocalProblem<'a, 'g> {
     }
 }
 
-/// Returns true if some node is over its limit when the absent sites are not chosen and all others
-/// give the lesser noise.
+/// Returns true if a node is over its limit while the absent sites are not chosen and all others
+/// lower noise as far as they can.
 fn is_over_without(graph: &Graph, absent: &[bool]) -> bool {
     let n = graph.n_nodes();
     let (mut p, mut e) = (vec![0; n], vec![0; n]);
@@ -564,8 +570,8 @@ fn is_over_without(graph: &Graph, absent: &[bool]) -> bool {
     p.iter().zip(&graph.limit).any(|(p, limit)| p > limit)
 }
 
-/// Returns the nodes that matter to some sites: their own, and those that they reach through nodes
-/// without a reset, with all other sites chosen.
+/// Returns the nodes that some sites affect: their own nodes, and the nodes that they reach if all
+/// other sites are chosen.
 fn nodes_of(graph: &Graph, sites: &[u32], column: &[u32]) -> Vec<u32> {
     let mut nodes: Vec<u32> = Vec::new();
     let mut is_in: rustc_hash::FxHashSet<u32> = rustc_hash::FxHashSet::default();

@@ -1,14 +1,14 @@
 //! Partition of a graph into clusters with few edges between them.
 //!
-//! A cluster grows from the first node that is in none, always by the neighbor with the largest
-//! share of its edges inside. The clusters of a level grow in the same way from those of the level
-//! below, so each is a union of whole smaller ones.
+//! A cluster grows from the first node that is not in any cluster, always by the neighbor with the
+//! largest share of its edges into the cluster. The clusters of a level grow in the same way from
+//! the clusters of the level below, so each one is a union of smaller clusters.
 //!
 //! Source of the idea: greedy graph growing as in multilevel partitioning (Karypis and Kumar).
-//! Intervals of the program order are worse: on AES-128 they cut twice as many edges at the same
+//! Intervals of the program order are worse: for AES-128, they cut twice as many edges at the same
 //! size.
 //!
-//! Cost: edges times the logarithm of their number, per level.
+//! Cost: O(e log e) for e edges, per level.
 
 use std::collections::BinaryHeap;
 
@@ -16,20 +16,21 @@ use rustc_hash::FxHashMap;
 
 use crate::question::graph::{Graph, NONE};
 
-/// A cluster: nodes in the order of the graph, and the sites whose first nodes they are.
+/// A cluster of nodes, in the order of the graph, and of the sites whose first nodes are in the
+/// cluster.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cluster {
     pub sites: Vec<u32>,
     pub nodes: Vec<u32>,
-    /// Its clusters on the level below.
+    /// Indices of its clusters on the level below.
     pub pieces: Vec<usize>,
 }
 
-/// Returns the clusters of each level, of about the given number of sites.
+/// Returns the clusters of each level. `sizes` are the numbers of sites per cluster.
 pub(crate) fn levels(graph: &Graph, sizes: &[usize]) -> Vec<Vec<Cluster>> {
     let n = graph.n_nodes();
     let own = first_sites(graph);
-    // The cluster of each node, on the level below.
+    // The cluster of each node on the level below.
     let mut piece_of: Vec<u32> = (0..n as u32).collect();
     let mut n_pieces = n;
     let mut out: Vec<Vec<Cluster>> = Vec::new();
@@ -62,7 +63,7 @@ pub(crate) fn levels(graph: &Graph, sizes: &[usize]) -> Vec<Vec<Cluster>> {
     out
 }
 
-/// Returns, for each node, true if it is the first of its site.
+/// Returns, for each node, true if it is the first node of its site.
 fn first_sites(graph: &Graph) -> Vec<bool> {
     let mut seen = vec![false; graph.n_sites()];
     let mut out = vec![false; graph.n_nodes()];
@@ -73,7 +74,7 @@ fn first_sites(graph: &Graph) -> Vec<bool> {
     out
 }
 
-/// Returns the neighbors of each cluster, with the number of edges between.
+/// Returns the neighbors of each cluster, with the numbers of edges to them.
 fn adjacency(graph: &Graph, piece_of: &[u32], n_pieces: usize) -> Vec<Vec<(u32, u32)>> {
     let mut out: Vec<Vec<(u32, u32)>> = vec![Vec::new(); n_pieces];
     for v in 0..graph.n_nodes() as u32 {
@@ -99,8 +100,8 @@ fn adjacency(graph: &Graph, piece_of: &[u32], n_pieces: usize) -> Vec<Vec<(u32, 
     out
 }
 
-/// Groups nodes of a weighted graph into groups of weight `size`, and returns the group of each. A
-/// group grows from the first seed that is in none.
+/// Groups the nodes of a weighted graph into groups of weight `size`, and returns the group of each
+/// node. A group grows from the first seed that is not in any group.
 pub(crate) fn grow(
     adjacency: &[Vec<(u32, u32)>],
     weight: &[usize],

@@ -1,21 +1,23 @@
-//! The linear relaxation over conflict cores: a bound for any size, in integers.
+//! The linear relaxation over conflict cores: a bound for instances of any size, verified in
+//! integers.
 //!
 //! Start without rows; solve; separate violated cores ([`crate::bound::cores`]); add them; repeat
-//! until none is violated. Rows that no longer bind are dropped now and then. After each solve the
-//! multipliers `y >= 0` of the rows give a bound that does not trust the solver: whatever they
-//! are, every choice that hits all cores costs at least
+//! until none is violated. Rows that are not binding any more are dropped. After each solve the
+//! multipliers `y >= 0` of the rows give a bound that does not depend on the correctness of the
+//! solver: for any multipliers, every choice that hits all cores costs at least
 //!
 //! ```text
 //! sum of y  +  sum over sites s of min(0, cost(s) - sum of y over the cores with s)
 //! ```
 //!
-//! computed in integers after rounding the multipliers down. If every core counts once this is a
+//! computed in integers after rounding the multipliers down. With multipliers 0 and 1, this is a
 //! packing: `k` disjoint cores prove that `k` sites are needed.
 //!
-//! *Clusters.* The simplex method is superlinear, and most cores are local. So a large graph is
-//! first cut into clusters ([`crate::bound::partition`]), each with the cores inside it. Their
-//! bounds add up, so there is a bound early. Their optimal bases together are an optimal basis of
-//! all their rows, from which larger clusters, and at last the whole, continue.
+//! *Clusters.* The simplex method takes superlinear time, and most cores are local. So a large
+//! graph is first partitioned into clusters ([`crate::bound::partition`]), each with the cores
+//! inside it. The sum of their bounds is an early bound. Their optimal bases together are an
+//! optimal basis for all their rows, which is the start for larger clusters, and finally for the
+//! whole.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,16 +32,16 @@ use crate::question::limits::Budget;
 use crate::search::incumbent::{Incumbent, ProofSource, SourceKind};
 use noisy_solver::{Basis, Column, LinearProgram, Optimum};
 
-/// Sites per cluster, level by level. A graph with less than three times the first is solved whole
-/// at once.
+/// Sites per cluster, by level. A graph with less than three times the first size is solved as a
+/// whole.
 const SIZES: [usize; 3] = [400, 8000, 40_000];
-/// The same if local cuts follow. A graph with more than three times the last is then not solved
-/// whole, because in the same time cuts of its parts ([`crate::bound::cost_partition`]) gain more
-/// than larger clusters.
+/// Sites per cluster if local cuts follow. A graph with more than three times the last size is then
+/// not solved as a whole, because cuts of its parts ([`crate::bound::cost_partition`]) gain more in
+/// the same time.
 const BEFORE_CUTS: [usize; 2] = [400, 2000];
 
-/// Solves the relaxation as far as the budget goes, offers bounds to the incumbent, and returns the
-/// relaxation over all sites. `None` if the solver fails at once.
+/// Solves the relaxation within the budget, offers bounds to the incumbent, and returns the
+/// relaxation over all sites. `None` if the solver fails or the clusters are not finished.
 pub(crate) fn relax(
     cores: &mut Cores,
     incumbent: &Incumbent,
@@ -54,17 +56,17 @@ pub(crate) fn relax(
     relax_in_clusters(&Clustering { sizes, most_sites, n_workers }, cores, incumbent, budget)
 }
 
-/// The sizes of clusters, and how they are solved.
+/// The parameters of the clusters.
 struct Clustering<'a> {
     /// Sites per cluster, level by level.
     sizes: &'a [usize],
-    /// Above this number of sites, a graph with clusters is not solved whole.
+    /// Above this number of sites, a graph with clusters is not solved as a whole.
     most_sites: usize,
     /// The number of clusters that are solved at the same time.
     n_workers: usize,
 }
 
-/// [`relax`] with given clusters.
+/// Like [`relax`], with given parameters of the clusters.
 fn relax_in_clusters(
     &Clustering { sizes, most_sites, n_workers }: &Clustering,
     cores: &mut Cores,
@@ -97,15 +99,16 @@ fn relax_in_clusters(
     Some(whole)
 }
 
-/// A row without a multiplier is dropped if its slack at the point is larger than this part of its
-/// least weight: it would not bind soon, and each row makes a solve slower.
+/// A row without a multiplier is dropped if its slack at the point, relative to its least weight,
+/// is larger than this: it will not become binding soon, and each row makes solves slower.
 pub(crate) const SPARE: f64 = 0.1;
-/// A cluster ends after a round that raises its bound by less than one part in this many.
+/// A cluster ends after a round that raises its bound by less than `bound / ENOUGH`.
 const ENOUGH: i128 = 200;
 
-/// The result of the clusters of a level for the level above: an optimal basis of all their rows.
+/// The results of the clusters of a level, for the level above: together an optimal basis of all
+/// their rows.
 struct WarmStart {
-    /// Basis statuses of the columns, by site, in the encoding of the solver.
+    /// Basis status of the column of each site, in the encoding of the solver.
     statuses: Vec<std::ffi::c_int>,
     solved: Vec<SolvedCluster>,
     /// The number of clusters that are solved at the same time.
@@ -115,8 +118,8 @@ struct WarmStart {
 /// Rows with their multipliers, times `2^SCALE`.
 pub(crate) type WeightedRows = Arc<Vec<(Row, i128)>>;
 
-/// A bound that multipliers of rows prove for some columns, in units of `2^-SCALE` of their
-/// weights.
+/// A bound that multipliers of rows prove for some columns, in units of `2^-SCALE` times the unit
+/// of their weights.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DualBound {
     pub bound: i128,
@@ -127,13 +130,13 @@ pub(crate) struct DualBound {
 }
 
 impl DualBound {
-    /// Returns the bound that rows prove for all sites.
+    /// Returns the bound that rows prove for the costs of all sites.
     pub(crate) fn new(graph: &Graph, rows: WeightedRows) -> DualBound {
         let (bound, reduced) = bound_of(graph, rows.iter().map(|it| (&it.0, it.1)));
         DualBound { bound, rows, reduced }
     }
 
-    /// Returns the proof of the bound if the columns are all sites.
+    /// Returns the proof of the bound. The columns must be all sites.
     pub(crate) fn proof(&self) -> Proof {
         let sites = (0..self.reduced.len() as u32).collect();
         Proof::by_rows(sites, self.rows.iter().cloned(), ceil_cost(self.bound))
@@ -169,14 +172,13 @@ struct SolvedCluster {
 struct ClusterJob {
     /// Taken by the thread that solves it.
     cluster: Option<Cluster>,
-    /// The result of its smaller clusters, and then its own.
+    /// First the result of its smaller clusters, then its own result.
     solved: SolvedCluster,
-    /// True if it was solved as far as is wanted.
+    /// True if the cluster was solved to the end.
     is_done: bool,
 }
 
-/// The bounds of all clusters of a level, which grow while they are solved. Their sum is a bound of
-/// the whole.
+/// The current bounds of all clusters of a level. Their sum is a bound of the whole.
 pub(crate) struct BoundLedger {
     n_sites: usize,
     entries: Mutex<LedgerEntries>,
@@ -253,8 +255,8 @@ impl WarmStart {
         out
     }
 
-    /// Solves the clusters of a level, some at a time; one after the other if work is counted.
-    /// `None` if not all are solved.
+    /// Solves the clusters of a level concurrently; sequentially if work is limited. `None` if not
+    /// all are solved.
     fn level(
         &mut self,
         clusters: Vec<Cluster>,
@@ -337,7 +339,7 @@ impl ClusterJob {
         }
         let Some(basis) = relaxation.basis() else { return };
         self.solved.columns = relaxation.sites.iter().copied().zip(basis.columns).collect();
-        // A row that does not bind is basic. A basis without the row and its status is still a
+        // A row that is not binding is basic. Without the row and its status, the basis is still a
         // basis.
         let binding = relaxation.rows.into_iter().zip(basis.rows);
         (self.solved.rows, self.solved.statuses) =
@@ -351,13 +353,14 @@ pub(crate) struct Relaxation {
     lp: LinearProgram,
     /// The site of each column.
     pub sites: Vec<u32>,
-    /// The column of each site; `u32::MAX` outside.
+    /// The column of each site; `u32::MAX` for sites outside of the cluster.
     column: Vec<u32>,
     /// The nodes of the cluster, in the order of the graph.
     nodes: Vec<u32>,
     pub rows: Vec<Row>,
     known: HashSet<Row>,
-    /// The point, by site of the graph; 1 outside, so that no core with an outer site is violated.
+    /// The point, by site of the graph. It is 1 for sites outside of the cluster, so that no core
+    /// with such a site is violated.
     pub x: Vec<f32>,
     /// The best bound, times `2^SCALE`.
     pub bound: i128,
@@ -419,7 +422,7 @@ impl Relaxation {
         })
     }
 
-    /// Adds rows that are known to matter, and sets a basis of them.
+    /// Adds the initial rows, and sets a basis over them.
     fn start(&mut self, rows: Vec<Row>, basis: &Basis) -> Option<()> {
         self.add(&rows)?;
         self.known.extend(rows.iter().filter(|row| matches!(row, Row::Core(_))).cloned());
@@ -434,7 +437,7 @@ impl Relaxation {
     }
 
     /// Solves and separates until no core is violated, and enters bounds in the ledger. If the
-    /// budget ends, the results so far stay. `None` if the solver fails.
+    /// budget is spent, the results up to then are kept. `None` if the solver fails.
     fn rounds(
         &mut self,
         cores: &mut Cores,
@@ -444,7 +447,7 @@ impl Relaxation {
         let graph = cores.graph;
         let mut round = 0_u32;
         let (mut earlier, mut dropped) = (0, 0);
-        // Initial rows are solved before the first separation.
+        // With initial rows, a solve comes before the first separation.
         let mut found: Vec<Row> = Vec::new();
         loop {
             if round > 0 || self.rows.is_empty() {
@@ -474,15 +477,15 @@ impl Relaxation {
             if entry.incumbent.is_proven() {
                 return Some(());
             }
-            // A cluster only gives a start: small gains are left to the whole.
+            // A cluster only provides a start for the whole, so it ends when gains become small.
             let local = self.sites.len() < graph.n_sites();
             if local && round > 1 && self.bound - earlier < self.bound / ENOUGH {
                 return Some(());
             }
             earlier = self.bound;
             round += 1;
-            // Rows are not dropped while the bound stands still: the same ones might come back for
-            // ever.
+            // Rows are dropped only when the bound rises, or in every tenth round. Otherwise the
+            // same rows might be dropped and added again in an endless loop.
             if self.bound > dropped || round.is_multiple_of(10) {
                 dropped = self.bound;
                 self.drop_idle(&answer)?;
@@ -490,7 +493,7 @@ impl Relaxation {
         }
     }
 
-    /// Computes the bound of the module header and keeps it if it is better.
+    /// Computes the bound of the module header, and keeps it if it is better.
     fn certify(&mut self, graph: &Graph, answer: &Optimum) {
         let multipliers: Vec<i128> =
             self.rows.iter().zip(&answer.multipliers).map(|(row, &y)| row.multiplier(y)).collect();
@@ -528,7 +531,7 @@ impl Relaxation {
         Some(())
     }
 
-    /// Takes over the bound that clusters proved.
+    /// Sets the bound that the clusters proved.
     fn take(&mut self, graph: &Graph, solved: SolvedCluster) {
         self.bound = solved.bound;
         self.proof = solved.proof;
@@ -541,7 +544,7 @@ impl Relaxation {
         DualBound { bound, rows, reduced }
     }
 
-    /// Returns the rows that bind.
+    /// Returns the binding rows.
     pub(crate) fn binding(&self) -> Vec<Row> {
         let rows = self.rows.iter().zip(&self.last).filter(|it| *it.1 > 1e-9);
         rows.map(|it| it.0.clone()).collect()
@@ -571,7 +574,7 @@ mod tests {
             let clustering = Clustering { sizes, most_sites: usize::MAX, n_workers };
             let it = relax_in_clusters(&clustering, &mut cores, &incumbent, &mut budget).unwrap();
             assert!(it.complete);
-            // The clusters entered no higher bound on the way.
+            // The clusters did not enter a higher bound on the way.
             assert_eq!(incumbent.lower(), ceil_cost(it.bound));
             assert_eq!(incumbent.proof().bound, incumbent.lower());
             (it.bound, it.proof)
@@ -581,7 +584,7 @@ mod tests {
         for n_workers in [2, 3, 8] {
             assert!(run(&[50, 200], n_workers) == one, "{n_workers} at a time");
         }
-        // Solved whole, the bound is the same up to rounding.
+        // Without clusters, the bound is the same up to rounding.
         assert_eq!(ceil_cost(run(&[], 1).0), ceil_cost(one.0));
     }
 }

@@ -1,5 +1,5 @@
-//! The tree of a branch and bound: the decision at each node, the multipliers that closed it, and
-//! the [`Proof`] that they form at any time.
+//! The tree of branch and bound: the decision at each node, and the multipliers that prove its
+//! bound. At any time, the tree is a [`Proof`] of a lower bound.
 //!
 //! Memory: the multipliers of all nodes.
 
@@ -14,13 +14,13 @@ use crate::question::instance::Bits;
 
 pub(crate) struct TreeNode {
     pub parent: u32,
-    /// The decision of this node: whether the site is chosen, or whether at least the level leaves
-    /// the node.
+    /// The decision between the parent and this node. True if the site is chosen, or if the noise
+    /// is at least the level.
     pub decided: Option<(Branching, bool)>,
-    /// Columns that are settled at this node, because multipliers prove `least` for all other
-    /// values.
+    /// Columns that are settled in this subtree, because multipliers prove the bound `least` for
+    /// their other values.
     pub settled: Option<Settled>,
-    /// The multipliers that prove its bound; inherited from the parent at first.
+    /// The multipliers that prove the bound; initially those of the parent.
     pub list: MultiplierList,
     pub bound: i128,
     pub body: NodeStatus,
@@ -45,13 +45,13 @@ pub(crate) struct Settled {
 pub(crate) enum Branching {
     /// A column is chosen or not.
     Site(u32),
-    /// At least `level` leaves a node of the graph, or less.
+    /// The noise after a node of the graph is at least `level`, or below.
     Level {
         /// A node of the graph.
         node: u32,
         level: Bits,
-        /// The column of its site, whose reset is below the level: the site is absent if at least
-        /// the level leaves.
+        /// The column of the site of the node. Its reset is below the level, so the site is absent
+        /// if the noise is at least the level.
         absent: u32,
     },
 }
@@ -60,25 +60,26 @@ pub(crate) enum Branching {
 pub(crate) enum NodeStatus {
     Open,
     Closed,
-    /// Branched into two nodes: without the column and with it, or below the level and from it on.
+    /// Branched into two nodes: without and with the column, or below the level and from the level
+    /// on.
     Branched(Branching, [u32; 2]),
 }
 
-/// The tree of a search. Weights are counted in their greatest common divisor.
+/// The tree of a search. Weights are divided by their greatest common divisor.
 pub(crate) struct Tree {
     pub upper: u64,
     pub choice: Vec<bool>,
     pub nodes: Vec<TreeNode>,
     pub open: Vec<u32>,
-    /// The least bound of the nodes that were given up.
+    /// The least bound of all nodes that were given up.
     pub given_up: u64,
-    /// The decisions that the solver currently has.
+    /// The current decisions of the solver.
     pub fixed: Vec<ColumnDecision>,
     pub weights: Vec<u64>,
 }
 
 impl Tree {
-    /// Returns a tree with an open root, whose bound the multipliers prove.
+    /// Returns a tree with an open root. The multipliers prove the bound of the root.
     pub(crate) fn new(
         weights: Vec<u64>,
         choice: Vec<bool>,
@@ -106,7 +107,7 @@ impl Tree {
         }
     }
 
-    /// Closes a node if nothing below it is better than the best choice. Returns true if it did.
+    /// Closes a node if its subtree contains no better choice. Returns true if the node was closed.
     pub(crate) fn is_closed(&mut self, at: u32) -> bool {
         let is_closed = ceil_cost(self.nodes[at as usize].bound) >= self.upper;
         if is_closed {
@@ -115,7 +116,8 @@ impl Tree {
         is_closed
     }
 
-    /// Returns multipliers that prove that nothing is legal, given a row that cannot hold any more.
+    /// Returns multipliers that prove that a node has no legal choice, from a row that cannot be
+    /// satisfied any more.
     pub(crate) fn against(&self, row: u32) -> MultiplierList {
         Arc::new(vec![(row, (i128::from(self.upper) + 1) << SCALE)])
     }
@@ -125,7 +127,7 @@ impl Tree {
         self.nodes[at as usize].body = NodeStatus::Closed;
     }
 
-    /// Gives a node up: it can be neither closed nor branched.
+    /// Gives up a node that can be neither closed nor branched.
     pub(crate) fn give_up(&mut self, at: u32) {
         self.close(at);
         self.given_up = self.given_up.min(ceil_cost(self.nodes[at as usize].bound));
@@ -138,7 +140,8 @@ impl Tree {
         }
     }
 
-    /// Returns the open node to continue with. Closes the nodes that a better choice closes.
+    /// Returns the open node with the least bound. First closes nodes that cannot contain a better
+    /// choice any more.
     pub(crate) fn next(&mut self) -> Option<u32> {
         let upper = self.upper;
         let nodes = &mut self.nodes;
@@ -153,13 +156,14 @@ impl Tree {
         self.open.iter().copied().min_by_key(|&it| (self.nodes[it as usize].bound, it))
     }
 
-    /// Returns the least bound of all nodes.
+    /// Returns the bound that the tree proves: the least bound of open nodes and nodes that were
+    /// given up.
     pub(crate) fn lower(&self) -> u64 {
         let open = self.open.iter().map(|&it| ceil_cost(self.nodes[it as usize].bound));
         open.min().unwrap_or(self.upper).min(self.upper).min(self.given_up)
     }
 
-    /// Settles, for the subtree, the columns that cannot be otherwise in a better choice.
+    /// Settles, for the subtree, the columns that have the same value in every better choice.
     pub(crate) fn settle(&mut self, at: u32, proven: &Proven) {
         let better = (i128::from(self.upper) - 1) << SCALE;
         let columns: Vec<(u32, bool)> = (proven.reduced.iter().enumerate())
@@ -174,8 +178,8 @@ impl Tree {
         }
     }
 
-    /// Adds two nodes: without a column and with it, or below a level and from it on. Returns the
-    /// first.
+    /// Adds two nodes: without and with a column, or below a level and from the level on. Returns
+    /// the first.
     pub(crate) fn branch(&mut self, at: u32, by: Branching) -> u32 {
         let first = self.nodes.len() as u32;
         for value in [false, true] {

@@ -1,12 +1,12 @@
 //! Threads that share the work of a proof.
 //!
-//! *Law.* Under a work limit one thread does everything in order, so that the answer depends only
-//! on the instance and the number.
+//! *Law.* With a work limit, a single thread does all the work in order, so that the answer depends
+//! only on the instance and the limit.
 
 use crate::bound::cores::Cores;
 use crate::question::limits::Budget;
 
-/// Returns the number of threads that may share a budget.
+/// Returns the number of threads for a budget.
 pub(crate) fn workers(budget: &Budget) -> usize {
     if budget.left < u64::MAX {
         return 1;
@@ -14,8 +14,8 @@ pub(crate) fn workers(budget: &Budget) -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(8)
 }
 
-/// Runs `work` on several threads, each with cores of its own; on this thread alone if work is
-/// counted.
+/// Runs `work` on several threads, each with its own copy of the cores; with one worker, on this
+/// thread only.
 pub(crate) fn side_by_side<'g>(
     n_workers: usize,
     cores: &mut Cores<'g>,

@@ -1,22 +1,22 @@
-//! Cuts from rows that are added up, halved and rounded (Chvátal-Gomory cuts with multipliers of
-//! one half).
+//! Zero-half cuts: rows are added, halved and rounded (Chvátal-Gomory cuts with multipliers of one
+//! half).
 //!
-//! Half of a sum of rows with integer terms is `w x >= c`. A choice is integral, so
-//! `ceil(w) x >= ceil(c)` holds, too. A point violates it if the rows have little slack, `c` is
-//! fractional, and the columns whose sum is odd weigh little at the point: then rounding the
-//! weights up loses less than the half that is gained. (The weight of a column near 1 is rounded
-//! down instead, which loses the distance from 1.)
+//! Half of a sum of rows with integer terms is `w x >= c`. A choice is integral, so `ceil(w) x >=
+//! ceil(c)` is valid, too. A point violates it if the rows have little slack, `c` is fractional,
+//! and the columns with an odd sum have small values at the point: then rounding up the weights
+//! loses less than the half that rounding up `c` gains. (The weight of a column with a value near 1
+//! is rounded down instead, which loses the distance from 1.)
 //!
-//! So rows are added modulo 2. One column after the other is eliminated, those that would lose most
-//! first, each by a row with little slack. The resulting sums have few odd columns and are checked
-//! whenever they change. Sums of many rows are given up: they are dense, and every solve with them
-//! is slow.
+//! So rows are added modulo 2. Columns are eliminated one by one, in descending order of the loss
+//! by rounding, each with a row with little slack. The resulting sums have few odd columns. Each
+//! changed sum is checked. Sums of many rows are discarded: they are dense and make every solve
+//! slow.
 //!
-//! It pays because cores of additions are chains of fifteen sites. In a random program they spread
-//! over a third of it, and no small local problem holds several. An odd number of chains around a
-//! ring, in which each shares a stretch with the next, is found wherever it lies.
+//! This is useful because cores of additions are chains of fifteen sites. In a random program each
+//! one extends over a third of the program, so no small local problem contains several cores.
+//! Zero-half cuts find any ring of an odd number of chains in which neighbors overlap.
 //!
-//! Cost: for each column, a few operations for each row that it is eliminated from.
+//! Cost: for each column, a few operations for each row from which it is eliminated.
 //!
 //! Source of the idea: {0, 1/2}-cuts of Caprara and Fischetti; the heuristic of Koster, Zymolka and
 //! Kutschka.
@@ -39,12 +39,13 @@ pub(crate) struct IntegerRow<'a> {
 /// A cut from half of a sum of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ZeroHalfCut {
-    /// The rows, by index.
+    /// Indices of the rows.
     pub rows: Vec<u32>,
-    /// Columns with their weights, in increasing order. They have no common divisor.
+    /// Columns with their weights, in increasing order. The greatest common divisor of the weights
+    /// is 1.
     pub terms: Vec<(u32, u64)>,
     pub least: u64,
-    /// The distance of the point from satisfying it.
+    /// The Euclidean distance of the point from the cut.
     pub depth: f64,
 }
 
@@ -52,24 +53,24 @@ pub(crate) struct ZeroHalfCut {
 const SPARE: f64 = 0.1;
 /// Maximum number of rows in a sum.
 const ROWS: usize = 16;
-/// Least violation of a cut by the point.
+/// Minimum violation of a cut by the point.
 const LACK: f64 = 0.05;
 /// Number of elimination orders to try.
 const ORDERS: usize = 8;
-/// Above this number of fractional columns nothing is searched: the sums would be long.
+/// Above this number of fractional columns there is no search, because the sums would be long.
 const MOST: usize = 4000;
 
 /// A sum of rows modulo 2.
 #[derive(Clone)]
 struct ParitySum {
-    /// The fractional columns with an odd coefficient, as bits.
+    /// The fractional columns with an odd coefficient, as a bit set.
     odd: Box<[u64]>,
-    /// True if rounding gains a half.
+    /// True if rounding the right-hand side gains a half.
     is_odd: bool,
     spare: f64,
     /// The rows, in increasing order.
     rows: Vec<u32>,
-    /// It was used for elimination, or given up.
+    /// True if the sum was used for elimination, or discarded.
     is_over: bool,
 }
 
@@ -86,7 +87,7 @@ impl ParitySum {
         self.spare += other.spare;
         self.rows.extend_from_slice(&other.rows);
         self.rows.sort_unstable();
-        // A row that occurs twice cancels.
+        // A row that occurs twice cancels out.
         self.rows =
             self.rows.chunk_by(u32::eq).filter(|it| it.len() == 1).map(|it| it[0]).collect();
     }
@@ -158,13 +159,13 @@ pub(crate) fn zero_half(
     found
 }
 
-/// Returns the sum of one row.
+/// Returns the sum with only one row.
 fn sum_of(number: u32, row: &IntegerRow, x: &[f64], place: &[usize], n: usize) -> ParitySum {
     let value: f64 = row.terms.iter().map(|it| it.1 as f64 * x[it.0 as usize]).sum();
     let mut odd = vec![0; n.div_ceil(64)].into_boxed_slice();
     let mut is_odd = row.least % 2 == 1;
     for &(at, _) in row.terms.iter().filter(|it| it.1 % 2 == 1) {
-        // Rounding a weight down lowers the right side by a half.
+        // Rounding down a weight lowers the right-hand side by a half.
         is_odd ^= x[at as usize] > 0.5;
         let place = place[at as usize];
         if place != usize::MAX {
@@ -175,7 +176,7 @@ fn sum_of(number: u32, row: &IntegerRow, x: &[f64], place: &[usize], n: usize) -
     ParitySum { odd, is_odd, spare, rows: vec![number], is_over: false }
 }
 
-/// Returns the cut from some rows, if the point violates it.
+/// Returns the cut from some rows if the point violates it.
 fn half(rows: &[IntegerRow], x: &[f64], places: &[u32]) -> Option<ZeroHalfCut> {
     let mut terms: Vec<(u32, u64)> = Vec::new();
     let mut sum = 0_u64;
@@ -203,8 +204,8 @@ fn half(rows: &[IntegerRow], x: &[f64], places: &[u32]) -> Option<ZeroHalfCut> {
     let value: f64 = terms.iter().map(|it| it.1 as f64 * x[it.0 as usize]).sum();
     let length = terms.iter().map(|it| (it.1 * it.1) as f64).sum::<f64>().sqrt();
     let lack = least as f64 - value;
-    // Proofs count multipliers in units of the common divisor, in which a half may not be
-    // representable.
+    // The unit of multipliers in a proof depends on the common divisor of the weights. With a
+    // divisor other than 1, one half may not be representable.
     let divisor = terms.iter().fold(0, |divisor, it| gcd(divisor, it.1));
     let is_wanted = lack > LACK && divisor == 1;
     is_wanted.then(|| ZeroHalfCut { rows: places.to_vec(), terms, least, depth: lack / length })
@@ -243,7 +244,7 @@ mod tests {
         let mut n_found = 0;
         for _ in 0..3000 {
             let n = 3 + random.below(6);
-            // A point of halves, and rows without slack at that point.
+            // A half-integral point, and rows with little slack at that point.
             let x: Vec<f64> = (0..n).map(|_| [0.0, 0.5, 0.5, 0.5, 1.0][random.below(5)]).collect();
             let (mut rows, mut least) = (Vec::new(), Vec::new());
             for _ in 0..2 + random.below(8) {

@@ -1,14 +1,14 @@
-//! Exact solution of programs that are narrow in some order, by dynamic programming over a
-//! frontier.
+//! Exact solution of narrow programs, by dynamic programming over a frontier.
 //!
-//! Walk the nodes in some order in which operands come first. The future depends on the past only
-//! by the noise of the *live* values, those with users to come. A state is that noise; the least
-//! cost is kept for each state. At a node each state branches into "reduce here" and "do not", and
-//! values that died are forgotten, which merges states.
+//! The nodes are visited in an order in which operands come first. Decisions about later nodes
+//! depend on earlier ones only through the noise of the *live* values, which still have later
+//! users. A state is the noise of all live values, and the least cost of each state is kept. At a
+//! node, each state branches into "reset" and "no reset", and the noise of dead values is dropped,
+//! which merges states.
 //!
-//! Pruning, which leaves at least one cheapest choice if it is better than the incumbent:
+//! Pruning keeps at least one cheapest choice if it is better than the incumbent:
 //!
-//! - *excess*: with the multipliers `y` of the relaxation and the reduced costs `r` of the sites, a
+//! - *Excess.* With the multipliers `y` of the relaxation and the reduced costs `r` of the sites, a
 //!   choice costs
 //!
 //!   ```text
@@ -16,23 +16,22 @@
 //!         + sum over cores of y * (times the core is hit - 1)
 //!   ```
 //!
-//!   No term is negative if each core is hit, so the excess of the past is never taken back, and a
-//!   state dies when its excess reaches the incumbent. The state records which of the cores across
-//!   the frontier are already hit;
-//! - *dominance*: a state dies if another state costs no more and differs only by a lower level of
-//!   one value.
+//!   No term is negative if each core is hit, so the excess of a state never decreases, and a state
+//!   is dropped when its excess reaches the incumbent. For the cores across the frontier, the state
+//!   records the ones that are already hit.
+//! - *Dominance.* A state is dropped if another state costs at most as much and differs only by a
+//!   lower level of one value.
 //!
-//! Of equal states the cheaper one stays, with its own excess: whatever follows, the other costs no
-//! less.
+//! Of equal states the cheaper one is kept, with its own excess.
 //!
-//! If all states die, the incumbent is optimal. In the worst case the number of states is
-//! exponential in the number of live values. Above a given number the run gives up and proves
+//! If all states are dropped, the incumbent is optimal. In the worst case the number of states is
+//! exponential in the number of live values. Above a given number, the run gives up and proves
 //! nothing.
 //!
-//! The order is that of the program, or one that keeps few values live, whichever has the narrower
+//! The order is the program order, or an order with few live values, whichever has the narrower
 //! frontier.
 //!
-//! Requirements: no loops, one node per site, resets that never raise noise, and a frontier whose
+//! Requirements: no cycles, one node per site, resets that never raise noise, and a frontier whose
 //! levels fit in [`WORDS`] words.
 //!
 //! Source of the idea: dynamic programming over a path decomposition, with pruning by the
@@ -49,7 +48,7 @@ use crate::question::instance::Bits;
 pub(crate) enum SweepOutcome {
     /// No choice costs less than the incumbent.
     NoneBetter,
-    /// The cheapest choice; it costs less than the incumbent.
+    /// The cheapest choice, which costs less than the incumbent.
     Better(Vec<bool>),
     /// Too many states, or an unsuitable graph.
     GaveUp,
@@ -59,30 +58,33 @@ pub(crate) enum SweepOutcome {
 pub(crate) struct SweepInput<'a> {
     /// The order of the nodes.
     pub frontier: &'a Frontier,
-    /// The lowest and the highest noise that may leave each node.
+    /// The lowest and the highest possible noise after each node.
     pub levels: (&'a [Bits], &'a [Bits]),
-    /// A bound, and the largest cost of a better choice, both in the unit of multipliers.
+    /// A proven lower bound, in units of `2^-SCALE`.
     pub bound: i128,
+    /// The largest cost of a better choice, in units of `2^-SCALE`.
     pub better: i128,
-    /// The proof of the bound: rows with their multipliers, and the reduced cost of each site. Only
-    /// cores are tracked.
+    /// The rows that prove the bound, with their multipliers. Only cores are tracked.
     pub rows: &'a [(Row, i128)],
+    /// The reduced cost of each site.
     pub reduced: &'a [i128],
-    /// Maximum number of states at a time, and maximum work in all.
+    /// Maximum number of states after a node.
     pub states: usize,
+    /// Maximum work of the run.
     pub work: u64,
     /// Polled often; true ends the run.
     pub stop: &'a dyn Fn() -> bool,
 }
 
-/// Words of 64 bits for the levels of all live values.
+/// Number of 64-bit words for the levels of all live values.
 const WORDS: usize = 4;
-/// Words of 64 bits for the cores across a frontier, one bit each. Further cores are not tracked.
+/// Number of 64-bit words for the cores across a frontier, one bit for each core. Further cores are
+/// not tracked.
 const CORE_WORDS: usize = 8;
-/// Maximum number of decisions that are remembered, of all states at all times.
+/// Maximum number of stored decisions of all states.
 const MOST_DECISIONS: usize = 1 << 27;
 
-/// The levels of all live values, packed in `W` words.
+/// The levels of all live values, packed into `W` words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LevelKey<const W: usize>([u64; W]);
 
@@ -99,15 +101,16 @@ impl<const W: usize> LevelKey<W> {
 #[derive(Clone, Copy, Debug)]
 struct BestPath<const C: usize> {
     cost: u64,
-    /// Its excess over the bound.
+    /// The excess over the bound.
     excess: i128,
-    /// The index of its last decision.
+    /// The index of the last decision in the tree of decisions.
     trace: u32,
-    /// The cores across the frontier that are hit.
+    /// The set of cores across the frontier that are hit.
     hits: [u64; C],
 }
 
-/// The states after a node, in the order of their creation, which decides between equal choices.
+/// The states after a node, in the order of their creation. The order breaks ties between choices
+/// of equal cost.
 #[derive(Debug)]
 struct FrontierStates<const W: usize, const C: usize> {
     all: Vec<(LevelKey<W>, BestPath<C>)>,
@@ -142,8 +145,8 @@ impl<const W: usize, const C: usize> FrontierStates<W, C> {
         }
     }
 
-    /// Adds a path to a state, unless one as cheap is known. Returns true if it was added. There
-    /// must be room.
+    /// Adds a path to a state, unless an equally cheap path is known. Returns true if it was added.
+    /// The table must have room.
     fn put(&mut self, key: LevelKey<W>, way: BestPath<C>) -> bool {
         match self.find(&key) {
             Ok(at) => {
@@ -162,8 +165,8 @@ impl<const W: usize, const C: usize> FrontierStates<W, C> {
         }
     }
 
-    /// Removes the states that a state with one value at a lower level dominates. Until the next
-    /// [`FrontierStates::clear`], none may be found or added.
+    /// Removes dominated states. Afterwards the hash table is invalid until
+    /// [`FrontierStates::clear`].
     fn retain_undominated(&mut self, live: &[u32], slots: &[LevelSlot]) {
         let is_dominated = |(key, way): &(LevelKey<W>, BestPath<C>)| {
             live.iter().map(|&u| &slots[u as usize]).any(|slot| {
@@ -199,7 +202,7 @@ impl LevelSlot {
     }
 }
 
-/// Sweeps a graph. Also returns the work done, in visits of states.
+/// Solves a graph by dynamic programming. Also returns the work done, in visits of states.
 pub(crate) fn frontier_dp(graph: &Graph, terms: &SweepInput) -> (SweepOutcome, u64) {
     let fits =
         !graph.cyclic && (0..graph.n_sites() as u32).all(|s| graph.nodes_of.of(s).len() == 1);
@@ -211,7 +214,7 @@ pub(crate) fn frontier_dp(graph: &Graph, terms: &SweepInput) -> (SweepOutcome, u
         rank[v as usize] = at as u32;
     }
     let tracked = TrackedCores::new(graph, &rank, terms);
-    // The states of most programs are small, and small keys are copied faster.
+    // Most programs have small states, and small keys are copied faster.
     let narrow = match tracked.n_words {
         1 => sweep::<1, 1>(graph, terms, &rank, &tracked),
         _ => Err(0),
@@ -224,8 +227,8 @@ pub(crate) fn frontier_dp(graph: &Graph, terms: &SweepInput) -> (SweepOutcome, u
     swept.unwrap_or_else(|work| (SweepOutcome::GaveUp, work))
 }
 
-/// [`frontier_dp`] with `W` words for levels and `C` for cores. `Err` with the work done if the
-/// levels do not fit.
+/// Implements [`frontier_dp`] with `W` words for levels and `C` words for cores. Returns `Err` with
+/// the work done if the levels do not fit.
 fn sweep<const W: usize, const C: usize>(
     graph: &Graph,
     terms: &SweepInput,
@@ -246,11 +249,11 @@ fn sweep<const W: usize, const C: usize>(
     let mut used = LevelKey([0; W]);
     let (mut states, mut next) = (FrontierStates::<W, C>::new(), FrontierStates::<W, C>::new());
     states.all.push((LevelKey([0; W]), BestPath { cost: 0, excess: 0, trace: 0, hits: [0; C] }));
-    // The decisions as a tree: (parent, node whose site was chosen).
+    // The tree of decisions: (parent, node whose site was chosen).
     let mut tree: Vec<(u32, u32)> = vec![(0, NONE)];
     let mut n_kept = 32;
     let mut operands: Vec<LevelSlot> = Vec::new();
-    // The largest excess of the past.
+    // The largest excess of a state that can still lead to a better choice.
     let slack = terms.better - terms.bound;
     for (rank, &v) in order.iter().enumerate() {
         let i = v as usize;
@@ -328,8 +331,8 @@ fn sweep<const W: usize, const C: usize>(
         for (used, lives) in used.0.iter_mut().zip(&lives) {
             *used &= lives;
         }
-        // The search for dominated states takes longer than the rest, so it waits until the number
-        // of states has doubled.
+        // The search for dominated states is expensive, so it runs only when the number of states
+        // has doubled.
         let is_due = next.all.len() >= 2 * n_kept;
         if is_due {
             next.retain_undominated(&live, &slots);
@@ -359,11 +362,11 @@ fn sweep<const W: usize, const C: usize>(
     Ok((SweepOutcome::Better(chosen), work))
 }
 
-/// The tracked cores, each with a bit.
+/// The tracked cores, each of which has a bit.
 struct TrackedCores {
-    /// For each site: bit and multiplier of its cores.
+    /// By site: bits and multipliers of the cores with the site.
     of: Vec<Vec<(usize, i128)>>,
-    /// By rank: the bits of the cores whose last site is passed.
+    /// By rank: the bits of the cores that end at this rank.
     ended: Vec<[u64; CORE_WORDS]>,
     /// Number of words with bits.
     n_words: usize,
@@ -374,7 +377,7 @@ impl TrackedCores {
         let mut of = vec![Vec::new(); graph.n_sites()];
         let mut ended = vec![[0; CORE_WORDS]; graph.n_nodes()];
         let rank_of = |s: &u32| graph.nodes_of.of(*s).iter().map(|&v| rank[v as usize]).min();
-        // The first and the last rank of each core, and its row.
+        // The first and the last rank of each core, and the index of its row.
         let mut spans: Vec<(u32, u32, usize)> = Vec::new();
         for (at, (row, y)) in terms.rows.iter().enumerate() {
             let Row::Core(core) = row else { continue };
@@ -387,7 +390,7 @@ impl TrackedCores {
         let mut free_from = [0_u32; 64 * CORE_WORDS];
         let mut n_words = 1;
         for (first, last, at) in spans {
-            // A core can take the bit of a core that ended before it starts.
+            // A core can reuse the bit of a core that ends before it starts.
             let Some(bit) = free_from.iter().position(|&from| from <= first) else { continue };
             free_from[bit] = last + 1;
             n_words = n_words.max(bit / 64 + 1);
@@ -399,21 +402,20 @@ impl TrackedCores {
     }
 }
 
-/// An order of the nodes, and the number of bits for the levels of all live values at its widest
-/// point.
+/// An order of the nodes, and the largest number of bits for the levels of all live values.
 pub(crate) struct Frontier {
     pub order: Vec<u32>,
     pub bits: u32,
 }
 
 impl Frontier {
-    /// A frontier of at most this number of bits is narrow enough.
+    /// With at most this number of bits in program order, no other order is computed.
     const NARROW: u32 = 32;
-    /// Maximum number of nodes for which another order is computed.
+    /// With more nodes than this, no other order is computed.
     const MOST_REORDERED: usize = 20_000;
 
-    /// Returns the order of the program, or one that keeps few values live, whichever has the
-    /// narrower frontier.
+    /// Returns the program order, or an order with few live values, whichever has the narrower
+    /// frontier.
     pub(crate) fn new(graph: &Graph, levels: (&[Bits], &[Bits])) -> Frontier {
         let of = |order: Vec<u32>| {
             let bits = widest(graph, &order, |v| width(levels, v));
@@ -428,12 +430,12 @@ impl Frontier {
     }
 }
 
-/// Returns the number of bits for the levels of a node.
+/// Returns the number of bits for the level of a node.
 fn width((lo, hi): (&[Bits], &[Bits]), v: u32) -> u32 {
     Bits::BITS - hi[v as usize].saturating_sub(lo[v as usize]).leading_zeros()
 }
 
-/// Returns the number of bits at the widest point of an order.
+/// Returns the largest number of bits for all live values in an order.
 fn widest(graph: &Graph, order: &[u32], width: impl Fn(u32) -> u32) -> u32 {
     let mut n_users: Vec<usize> =
         (0..graph.n_nodes() as u32).map(|v| graph.users.of(v).len()).collect();
@@ -453,9 +455,9 @@ fn widest(graph: &Graph, order: &[u32], width: impl Fn(u32) -> u32) -> u32 {
     most
 }
 
-/// Returns an order that always takes the node that makes the frontier narrowest; of equal ones the
-/// one that uses more of the frontier, and then the first of the program. Nodes without operands
-/// come right before their first user.
+/// Returns a greedy order: the next node is the one that makes the frontier narrowest; of equal
+/// ones, the one that uses more of the frontier, and then the first in program order. Nodes without
+/// operands come directly before their first user.
 fn frugal(graph: &Graph, width: impl Fn(u32) -> u32) -> Vec<u32> {
     let n = graph.n_nodes();
     let is_free = |v: u32| graph.operands.of(v).is_empty();
@@ -497,7 +499,7 @@ fn frugal(graph: &Graph, width: impl Fn(u32) -> u32) -> Vec<u32> {
             if is_new {
                 order.push(u);
             }
-            // Otherwise the price of its other users is unchanged.
+            // Otherwise the prices of the other users are unchanged.
             if is_new || n_users[u as usize] == 1 {
                 changed.extend_from_slice(graph.users.of(u));
             }
@@ -523,10 +525,10 @@ fn frugal(graph: &Graph, width: impl Fn(u32) -> u32) -> Vec<u32> {
     order
 }
 
-/// Returns the lowest free field of `width` bits: word and shift.
+/// Returns the word and the shift of the lowest free field of `width` bits.
 fn room<const W: usize>(used: &LevelKey<W>, width: u32) -> Option<(usize, u32)> {
     used.0.iter().enumerate().find_map(|(word, used)| {
-        // The bits at which `n` free bits start.
+        // The positions at which `n` free bits start.
         let (mut free, mut n) = (!used, 1);
         while n < width {
             let more = n.min(width - n);

@@ -1,21 +1,20 @@
-//! Bounds and proofs for one part: the relaxation over conflict cores, reduced-cost fixing, sweeps,
-//! cuts, and branch and bound.
+//! Bounds and proofs for one part: the relaxation over conflict cores, reduced-cost fixing, dynamic
+//! programming, cuts, and branch and bound.
 //!
 //! Phases:
 //!
-//! 1. *Relaxation* ([`crate::bound::relax`]): a bound, reduced costs, and the cores that matter.
-//! 2. *Fixing.* A site whose reduced cost lifts the bound to the incumbent cannot differ in a
-//!    better choice. Fix all such sites, simplify the rest, and start over on its parts.
-//! 3. *Sweep.* Dynamic programming decides a program that is narrow in some order
-//!    ([`crate::exact::frontier_dp`]).
-//! 4. *Local cuts* ([`crate::bound::local_cuts`]) while they raise the bound, in parts if the
-//!    program is large ([`crate::bound::cost_partition`]).
-//! 5. *Branch and bound* over cores ([`crate::bound::branch`]), which finds more of them.
+//! 1. *Relaxation* ([`crate::bound::relax`]): a bound, reduced costs, and the binding cores.
+//! 2. *Fixing.* If bound plus reduced cost of a site reach the cost of the incumbent, the site has
+//!    the same value in every better choice. All these sites are fixed, the rest is simplified, and
+//!    its parts are solved from the start.
+//! 3. *Sweep.* Dynamic programming solves a narrow program ([`crate::exact::frontier_dp`]).
+//! 4. *Local cuts* ([`crate::bound::local_cuts`]) while they raise the bound; a large program is
+//!    cut in parts ([`crate::bound::cost_partition`]).
+//! 5. *Branch and bound* over cores ([`crate::bound::branch`]), which finds more cores.
 //!
-//! Law: each bound that is offered has a proof, whatever was interrupted.
+//! Law: each offered bound has a proof, even after an interruption.
 //!
-//! Source of the idea: implicit hitting sets as in `MaxSAT` (Davies, Bacchus) with the cores of
-//! this problem.
+//! Source of the idea: implicit hitting sets as in `MaxSAT` (Davies, Bacchus).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -42,7 +41,7 @@ use crate::search::incumbent::{Incumbent, ProofSource, SourceKind};
 use crate::search::state::ChoiceState;
 use crate::search::subproblem::Subproblem;
 
-/// Proves bounds for a graph and finds better choices, and offers both to the incumbent.
+/// Proves bounds for a graph, finds better choices, and offers both to the incumbent.
 pub(crate) fn prove(graph: &Graph, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
     if budget.steps.cores {
         by_cores(Cores::new(graph), incumbent, budget);
@@ -51,7 +50,7 @@ pub(crate) fn prove(graph: &Graph, incumbent: &Arc<Incumbent>, budget: &mut Budg
     }
 }
 
-/// Offers a choice from the compact model, solved once. It proves no bound.
+/// Solves the compact model once and offers its choice. Proves no bound.
 fn by_rows(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) {
     if !budget.steps.branch {
         return;
@@ -70,9 +69,10 @@ fn by_rows(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) {
     }
 }
 
-/// Offers a rounded choice if it is legal, without useless sites.
+/// Removes useless sites from a choice, and offers it if it is legal.
 fn offer(graph: &Graph, mut chosen: Vec<bool>, incumbent: &Incumbent, stop: &dyn Fn() -> bool) {
-    // First remove the sites that lower nothing when every chosen site gives the lesser noise.
+    // First removes the sites that lower no noise, if each chosen site lowers noise as far as it
+    // can.
     let n = graph.n_nodes();
     let (mut p, mut e) = (vec![0; n], vec![0; n]);
     let most = beyond_all_limits(graph);
@@ -102,8 +102,8 @@ fn by_cores(mut cores: Cores, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
     if budget.steps.fix && fix(graph, &dual, 10, incumbent, budget) {
         return;
     }
-    // A little effort for each, then much for each: either may decide at once where the other never
-    // ends. A narrow program is decided at once.
+    // The sweep and the tree each get little effort first, and then much: either may finish quickly
+    // where the other never finishes. A narrow program gets all states immediately.
     let frontier = budget.steps.frontier_dp.then(|| Frontier::new(graph, cores.levels()));
     let is_narrow = frontier.as_ref().is_some_and(|it| it.bits <= NARROW);
     let is_small = graph.n_sites() <= SMALL;
@@ -130,14 +130,14 @@ fn by_cores(mut cores: Cores, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
             return;
         }
     }
-    // A loop can hide a core, so the compact model may still find a better choice.
+    // A cycle can hide a core, so the compact model may still find a better choice.
     if graph.cyclic && !incumbent.is_proven() && !budget.is_spent() {
         by_rows(graph, incumbent, budget);
     }
 }
 
-/// Phase 4: local cuts. Returns the rows that then matter and the bound that they prove. `None` if
-/// the part is done.
+/// Phase 4: local cuts. Returns the final rows and the bound that they prove. `None` if the part is
+/// finished.
 fn tighten(
     cores: &mut Cores,
     rows: Vec<Row>,
@@ -181,12 +181,12 @@ fn tighten(
             !incumbent.is_proven()
         };
         local.tighten(&settings, &mut progress, &mut tell, budget)?;
-        // If many sites are settled the rest is another, smaller problem.
+        // If many sites can be settled, the rest is a smaller problem.
         let is_over = incumbent.is_proven() || budget.is_spent();
         if is_over || budget.steps.fix && fix(graph, &dual, 3, incumbent, budget) {
             return None;
         }
-        // Near the end a tree may gain more than many more cuts.
+        // If the gap is small, a tree may gain more than further cuts.
         let gap = (i128::from(incumbent.upper()) << SCALE) - dual.bound;
         if gap < (1 << SCALE) + dual.bound / NEAR && budget.steps.branch {
             branch(cores, progress.rows(), nodes, incumbent, budget);
@@ -207,43 +207,44 @@ fn tighten(
     Some((progress.into_rows(), dual))
 }
 
-/// Larger graphs are tightened in parts of about `PART` sites.
+/// Graphs with more sites are tightened in parts of about `PART` sites.
 const SMALL: usize = 2500;
 const PART: usize = 1500;
-/// Rounds of cuts between attempts to settle sites, and most attempts at zero-half cuts per round.
-/// Branching starts when the gap is less than one part in `NEAR`.
+/// Number of rounds of cuts between attempts to settle sites.
 const ROUNDS: usize = 4;
+/// Maximum number of attempts at zero-half cuts per round.
 const HALVES: usize = 12;
+/// Branching starts when the gap is less than `bound / NEAR`.
 const NEAR: i128 = 100;
-/// The time that annealing rests while threads share a tree, in units of the time that it works: by
-/// then it finds almost nothing.
+/// Ratio of the time that annealing sleeps to the time that it works while threads share a tree. In
+/// this phase annealing finds almost nothing.
 const RESTS: u32 = 7;
-/// Nodes of the first shared tree, when rounds gain little.
+/// Number of nodes of the first shared tree, which is started when rounds gain little.
 const SHARED_NODES: usize = 48;
 
-/// Returns true if costs are too large for a solver in floating point to tell them apart.
+/// Returns true if costs are too large for the precision of a solver in floating point.
 fn exceeds_floats(graph: &Graph) -> bool {
     graph.cost.iter().fold(0, |acc: u64, &c| acc.saturating_add(c)) > 1 << 40
 }
 
-/// The proof of a graph whose sites are partly settled, by the proofs of the subproblems that are
-/// left.
+/// The proof of a graph with some settled sites, composed of the proofs of the remaining
+/// subproblems.
 struct SettledProof {
     n_sites: usize,
-    /// Every choice that differs in a settled site costs at least this.
+    /// A lower bound of the cost of every choice that differs in a settled site.
     upper: u64,
-    /// The rows that settle them.
+    /// The rows that prove `upper`.
     rows: WeightedRows,
     absent: Vec<u32>,
     chosen: Vec<u32>,
-    /// The cost of the chosen ones.
+    /// The total cost of `chosen`.
     base: u64,
-    /// Sites that are then forced, with their costs: without one of them nothing is legal.
+    /// Sites that are forced by the settled ones, with their costs.
     forced: Vec<(u32, u64)>,
     of: Vec<LiftedSubproblem>,
 }
 
-/// A subproblem, and its indices in the whole.
+/// A subproblem, with the indices of its sites and nodes in the whole graph.
 struct LiftedSubproblem {
     incumbent: Arc<Incumbent>,
     sites: Vec<u32>,
@@ -274,8 +275,8 @@ impl ProofSource for SettledProof {
     }
 }
 
-/// Phase 2, if at least one in `least` sites can be settled. Returns true if it took over: then the
-/// caller has nothing left to do.
+/// Phase 2, if at least one in `least` sites can be settled. Returns true if it solved the
+/// remaining subproblems: then the caller must not continue.
 fn fix(
     graph: &Graph,
     dual: &DualBound,
@@ -312,8 +313,8 @@ fn fix(
         of: Vec::new(),
     };
     let Ok(simple) = simplify(graph, fixed.clone(), true, true) else {
-        // Nothing better is legal: with the settled sites some node is over its limit, whatever
-        // else is chosen.
+        // There is no better choice: with the settled sites, a node is over its limit for any
+        // choice of the others.
         let nothing = (Row::Core([].into()), (i128::from(upper)) << SCALE);
         let mut proof = source.proof();
         let subproblem = Proof::by_rows(Vec::new(), std::iter::once(nothing), upper);
@@ -329,8 +330,8 @@ fn fix(
     }
     let mut chosen: Vec<bool> = simple.fixed.iter().map(|&f| f == SiteDecision::Chosen).collect();
     let base = graph.cost_of(&chosen);
-    // Bounds of the subproblems are bounds of the whole at once: every choice that costs less than
-    // `upper` consists of choices of them.
+    // Bounds of the subproblems immediately give bounds of the whole, because every choice that
+    // costs less than `upper` consists of choices of the subproblems.
     let sum = Arc::new(Mutex::new((base, vec![0; simple.parts.len()])));
     let mut subproblems: Vec<Subproblem> = Vec::new();
     for (at, part) in simple.parts.into_iter().enumerate() {
@@ -366,19 +367,20 @@ fn fix(
     true
 }
 
-/// States of the frontier and nodes of the tree at the first attempt.
+/// Maximum number of states of the frontier, and of nodes of the tree, in the first attempt.
 const FEW_STATES: usize = 1 << 12;
 const FEW_NODES: usize = 200;
-/// With more sites than this, branch and bound comes only after the cuts: a program of 850 sites
-/// spent ten seconds on its first 25 nodes.
+/// With more sites than this, branch and bound comes only after the cuts: for a program with 850
+/// sites, the first 25 nodes take ten seconds.
 const TREE_FIRST: usize = 400;
 /// Maximum number of states of the frontier.
 const MOST_STATES: usize = 1 << 19;
-/// A frontier of at most this number of bits is swept to the end before branch and bound starts.
+/// A frontier with at most this number of bits is narrow: the sweep gets all states in the first
+/// attempt.
 const NARROW: u32 = 48;
 
-/// Decides a small program by a sweep with the bound of packed cores, which takes less time than
-/// one relaxation. Returns true if it did.
+/// Solves a small program by a sweep with the bound of packed cores, which is faster than one
+/// relaxation. Returns true if the program is solved.
 pub(crate) fn at_once(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) -> bool {
     let steps = budget.steps;
     let is_wanted = steps.sweep_first && steps.frontier_dp && steps.prove && steps.cores;
@@ -396,9 +398,9 @@ pub(crate) fn at_once(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget)
     narrow(&cores, &dual, &frontier, TINY_STATES, incumbent, budget)
 }
 
-/// Packs cores. Each gets as multiplier the rest of the cost of its cheapest site after the cores
-/// before it. Ends when each remaining core has a site without rest, or the bound is `enough`. This
-/// is the dual ascent of the hitting set; if all costs are equal, the cores are disjoint.
+/// Packs cores by dual ascent. The multiplier of each core is the least remaining cost of its
+/// sites. Ends when each further core has a site without remaining cost, or when the bound is
+/// `enough`. If all costs are equal, the cores are disjoint.
 fn packed(cores: &mut Cores, enough: u64) -> DualBound {
     let graph = cores.graph;
     let mut reduced: Vec<i128> = graph.cost.iter().map(|&cost| i128::from(cost) << SCALE).collect();
@@ -420,16 +422,16 @@ fn packed(cores: &mut Cores, enough: u64) -> DualBound {
     DualBound { bound, rows: rows.into(), reduced }
 }
 
-/// Maximum number of sites of a program that is decided at once, and of states of its frontier.
+/// Maximum number of sites of a small program, and of states of its frontier.
 const TINY: usize = 64;
 const TINY_STATES: usize = 1 << 9;
 
-/// Phase 3. Returns true if it decided the part.
+/// Phase 3. Returns true if the part is solved.
 ///
-/// A sweep has few states if the allowed excess over the bound is small. So it first looks for
-/// choices that cost no more than the bound, then a little more, three times as much more, and so
-/// on, some eight times at most. Each sweep that finds none gives a better bound, and the last one
-/// takes most of the time.
+/// A sweep has few states if the allowed excess over the bound is small. So the first sweep
+/// searches for choices that cost at most the bound, and each further sweep allows about twice as
+/// much excess; there are about eight sweeps at most. Each sweep without a choice gives a better
+/// bound, and the last sweep takes most of the time.
 fn narrow(
     cores: &Cores,
     dual: &DualBound,
@@ -442,7 +444,7 @@ fn narrow(
     let little = (incumbent.upper().saturating_sub(incumbent.lower()) / 64).max(1);
     let mut beyond = 0_u64;
     while !incumbent.is_proven() {
-        // Another thread may have lowered it meanwhile.
+        // Another thread may have lowered the upper bound meanwhile.
         let all = incumbent.upper().saturating_sub(1);
         let most = incumbent.lower().saturating_add(beyond).min(all);
         let input = SweepInput {
@@ -477,7 +479,7 @@ fn narrow(
     true
 }
 
-/// Phase 5, with a tree of at most `nodes` nodes.
+/// Phase 5: branch and bound with at most `nodes` nodes.
 fn branch(
     cores: &mut Cores,
     rows: &[Row],

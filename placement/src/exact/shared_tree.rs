@@ -1,30 +1,30 @@
-//! Branch and bound over a relaxation with many cuts, with a tree of a few dozen nodes, for when
-//! more cuts gain little. Threads share the tree and its rows.
+//! Branch and bound over a relaxation with many cuts, with a tree of a few dozen nodes. It is used
+//! when further cuts gain little. Threads share the tree and its rows.
 //!
-//! Each solve takes hundreds of iterations, and the gap is far too wide for the tree to end. So the
-//! gain of the leaves per solve counts.
+//! Each solve takes hundreds of iterations, and the gap is too large to finish the tree. So the
+//! goal is a high gain of the bound per solve.
 //!
-//! *Levels.* Most nodes branch at a level of noise: in one branch less than the level leaves a
-//! value, in the other at least the level. In the first the part of each core up to the value is a
-//! core; in the second the part behind the value is ([`crate::bound::cores`]). Either raises the
-//! bound by about half of the share of these cores in it, far more than a decision about one site,
-//! which changes one term of each core. The gains of levels at distant values add up. The
-//! multipliers of the rows predict the best value and level ([`LocalProblem::levels`]). Such cores
-//! hold only below their node.
+//! *Levels.* Most nodes branch at a level of noise: in one branch the noise after a value is below
+//! the level, in the other it is at least the level. In the first branch, the part of each core up
+//! to the value is a core; in the second, the part after the value is a core
+//! ([`crate::bound::cores`]). Either branch raises the bound by about half of the share of these
+//! cores in the bound. This is much more than the gain of a decision about one site, which changes
+//! one term of each core. The gains of levels at distant values add up. The multipliers of the rows
+//! predict the best value and level ([`LocalProblem::levels`]). These cores are valid only in their
+//! subtree.
 //!
-//! If no level is left, columns are branched at. Trying them shows which, and earlier gains tell
-//! which ones to try.
+//! If there is no suitable level, the tree branches at a column. Candidates are selected by their
+//! earlier gains, and tried (strong branching).
 //!
-//! *Cuts.* Before a leaf is branched, cores and zero-half cuts ([`crate::bound::zero_half`]) are
-//! added that its point violates. A decision moves the point to a region without cuts, so that they
-//! gain as much as the decision did. They hold everywhere, and all leaves get them.
+//! *Cuts.* Before a leaf is branched, violated cores and zero-half cuts
+//! ([`crate::bound::zero_half`]) are added. A decision moves the point to a region without cuts, so
+//! that new cuts gain as much as the decision. They are valid everywhere, and all leaves get them.
 //!
+//! Cost: some solves for each branch of a try, and for the cuts of a leaf. Memory: a point and a
+//! basis per leaf.
 //!
-//! Cost: some solves for each of the two branches of a try, and for the cuts of a leaf. Memory: a
-//! point and a basis per leaf.
-//!
-//! Source of the idea: strong branching (Applegate, Bixby, Chvátal and Cook), branch and cut
-//! (Padberg and Rinaldi). Branching at levels is new.
+//! Sources: strong branching (Applegate, Bixby, Chvátal and Cook), branch and cut (Padberg and
+//! Rinaldi). Branching at levels is new.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -42,25 +42,26 @@ use crate::question::instance::Bits;
 use crate::question::limits::Budget;
 use crate::random::Random;
 
-/// In all solves, rows without a multiplier rest if their slack exceeds this part of their least
-/// weight.
+/// Rows without a multiplier rest if their slack, relative to their least weight, exceeds this.
 const REST: f64 = 1e-6;
-/// Levels to try at the first node; later nodes try one.
+/// Number of levels to try at the first node; later nodes try one.
 const LEVELS: usize = 2;
-/// Columns to try at the first node if there are no levels, half as many at the next two nodes, and
-/// so on, and the least number.
+/// Number of columns to try at the first node if there are no levels; half as many at the next two
+/// nodes, and so on, but at least `LEAST_COLUMNS`.
 const COLUMNS: usize = 8;
 const LEAST_COLUMNS: usize = 2;
-/// Maximum number of rounds of cuts at a leaf, and of cores when a level is tried; the least gain
-/// of a round; and the least violation of a core.
+/// Maximum number of rounds of cuts at a leaf.
 const ROUNDS: usize = 4;
+/// Maximum number of rounds of cores when a level is tried.
 const ROUNDS_OF_TRIES: usize = 2;
+/// Least gain of a round; smaller gains end the rounds.
 const ENOUGH: f64 = 0.02;
+/// Least violation of an added core.
 const SLACK: f32 = 1e-3;
-/// Between these rounds, rows rest with more slack than this part of their least weight.
+/// Like [`REST`], between rounds of cuts.
 const REST_OF_CUTS: f64 = 1e-2;
 
-/// The bound of a node in which nothing is legal.
+/// The bound of a node without a legal choice.
 const NOTHING: i128 = i128::MAX >> 8;
 
 /// The input of the search.
@@ -76,8 +77,8 @@ pub(crate) struct TreeProblem<'q, 'g> {
     pub n_workers: usize,
 }
 
-/// Searches, and calls `tell` with proofs of better and better bounds. Returns the new rows that
-/// bind at a leaf. `None` if the solver fails at once.
+/// Runs the search, and calls `tell` with proofs of better bounds. Returns the new rows that are
+/// binding at a leaf. `None` if the solver fails immediately.
 pub(crate) fn shared_tree<'q, 'g>(
     problem: TreeProblem<'q, 'g>,
     cores: &mut Cores<'g>,
@@ -126,11 +127,11 @@ pub(crate) fn shared_tree<'q, 'g>(
     let lists = tree.open.iter().flat_map(|&at| tree.nodes[at as usize].list.iter());
     let found: BTreeSet<u32> = lists.map(|it| it.0).filter(|&row| row as usize >= n_rows).collect();
     let found = found.into_iter().map(|row| &rows[row as usize]);
-    // Rows that hold only on one side of a level are useless elsewhere.
+    // Conditional cores are valid only in a part of this tree.
     Some(found.filter(|row| !matches!(row, Row::CoreWhere(_))).cloned().collect())
 }
 
-/// Ends all threads when one ends, also by a panic, so that no thread waits for ever.
+/// Ends all threads when one of them ends, even by a panic, so that no thread waits forever.
 struct EndOnDrop<'s, 'q, 'g>(&'s SharedTree<'q, 'g>);
 
 impl Drop for EndOnDrop<'_, '_, '_> {
@@ -162,7 +163,7 @@ struct LeafStart {
     basis: Basis,
     /// True if cuts were added at this leaf.
     is_cut: bool,
-    /// Nodes and levels to branch at, the most promising first.
+    /// Nodes with levels to branch at, the most promising first.
     levels: Vec<(u32, Bits)>,
 }
 
@@ -183,23 +184,23 @@ impl LeafStart {
 struct Leaf {
     list: MultiplierList,
     bound: i128,
-    /// `None` if nothing is legal.
+    /// `None` if the leaf has no legal choice.
     start: Option<Arc<LeafStart>>,
 }
 
-/// A tried branching of a node.
+/// The result of trying a branching.
 struct TriedBranching {
     by: Branching,
     worth: f64,
-    /// Without the column, and with it; or below the level, and from it on.
+    /// Without and with the column; or below the level and from the level on.
     leaves: [Leaf; 2],
 }
 
-/// A node at which branchings are being tried.
+/// A leaf at which branchings are being tried.
 struct Trial {
     at: u32,
     start: Arc<LeafStart>,
-    /// Branchings that no thread tries yet, the most promising last.
+    /// Branchings that were not started, the most promising last.
     left: Vec<Branching>,
     n_pending: usize,
     best: Option<TriedBranching>,
@@ -215,7 +216,7 @@ enum LeafJob {
 
 struct TreeState {
     tree: Tree,
-    /// All known rows. The problem of each thread has the first of them.
+    /// All known rows. The local problem of each thread has a prefix of them.
     rows: Vec<Row>,
     /// The state of the solver, by leaf.
     starts: FxHashMap<u32, Arc<LeafStart>>,
@@ -224,7 +225,7 @@ struct TreeState {
     /// Leaves at which threads are adding cuts.
     cutting: Vec<u32>,
     n_branched: usize,
-    /// The last bound that was passed to `tell`.
+    /// The last bound with a call of `tell`.
     told: u64,
     is_over: bool,
 }
@@ -241,7 +242,8 @@ impl<'g> SharedTree<'_, 'g> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs tasks until the tree is large enough or nothing is left. `None` if the solver stops.
+    /// Runs tasks until the tree is large enough or there are no more tasks. `None` if the solver
+    /// fails.
     fn work(&self, cores: &mut Cores<'g>, budget: &mut Budget) -> Option<()> {
         let mut local = self.problem.local(cores)?;
         local.starts_from_bases()?;
@@ -276,7 +278,7 @@ impl<'g> SharedTree<'_, 'g> {
         Some(())
     }
 
-    /// Calls `tell` if the bound is better.
+    /// Calls `tell` if the bound has risen.
     fn tell(&self, mut state: MutexGuard<'_, TreeState>) {
         let lower = state.tree.lower();
         if lower > state.told {
@@ -293,8 +295,8 @@ impl<'g> SharedTree<'_, 'g> {
         local.append(&new);
     }
 
-    /// Raises the bound of a leaf by cores and zero-half cuts that its point violates. `Err` with a
-    /// row that cannot hold if nothing is legal. `None` if the solver stops.
+    /// Raises the bound of a leaf with violated cores and zero-half cuts. Returns `Err` with a row
+    /// that cannot be satisfied if the leaf has no legal choice. `None` if the solver fails.
     fn cut(
         &self,
         local: &mut LocalProblem,
@@ -328,9 +330,9 @@ impl<'g> SharedTree<'_, 'g> {
         Some(Ok(LeafStart { is_cut: true, levels, ..start }))
     }
 
-    /// Adds violated cores, and zero-half cuts if `halves` is given, and solves again while that
-    /// raises the bound. `Err` with a row that cannot hold if nothing is legal. `None` if the
-    /// solver stops.
+    /// Adds violated cores, and zero-half cuts if `halves` is `Some`, and solves again while this
+    /// raises the bound. Returns `Err` with a row that cannot be satisfied if there is no legal
+    /// choice. `None` if the solver fails.
     fn rounds(
         &self,
         local: &mut LocalProblem,
@@ -397,7 +399,7 @@ impl<'g> SharedTree<'_, 'g> {
         }
     }
 
-    /// Solves both branches of a branching.
+    /// Tries a branching: solves both branches.
     fn attempt(
         &self,
         local: &mut LocalProblem,
@@ -433,7 +435,7 @@ impl<'g> SharedTree<'_, 'g> {
             local.go_to(fixed, &decided)?;
             local.set_basis(&start.basis)?;
             let mut answer = local.solve(budget)?;
-            // A level gains nothing without the cores that follow from it.
+            // A level gains nothing without the conditional cores that it makes valid.
             if matches!(by, Branching::Level { .. }) {
                 let found = self.rounds(local, &decided, answer, None, &mut |_, _| (), budget)?;
                 answer = match found {
@@ -454,7 +456,7 @@ impl<'g> SharedTree<'_, 'g> {
 }
 
 impl TreeState {
-    /// Takes the leaf with the least bound that no thread works on.
+    /// Removes and returns the free leaf with the least bound.
     fn free(&mut self) -> Option<(u32, Arc<LeafStart>)> {
         let (tree, starts) = (&self.tree, &self.starts);
         let free = tree.open.iter().copied().filter(|at| starts.contains_key(at));
@@ -462,7 +464,7 @@ impl TreeState {
         Some((at, self.starts.remove(&at)?))
     }
 
-    /// Puts a leaf back after cuts were added.
+    /// Makes a leaf free again after cuts were added.
     fn resume(&mut self, at: u32, start: Result<LeafStart, u32>) {
         self.cutting.retain(|&it| it != at);
         let start = match start {
@@ -481,7 +483,7 @@ impl TreeState {
     /// Starts to try levels at a leaf, or columns if there are no levels.
     fn begin(&mut self, at: u32, start: Arc<LeafStart>, graph: &Graph) {
         let n_before = self.n_branched + self.trials.len();
-        // In this tree columns are sites.
+        // In this tree, columns and sites have the same indices.
         let by = |&(node, level): &(u32, Bits)| {
             let site = graph.site[node as usize];
             let is_open = start.fixed[site as usize] == ColumnDecision::Open;
@@ -502,7 +504,7 @@ impl TreeState {
         }
     }
 
-    /// Returns the fractional columns, the most promising first.
+    /// Returns the open fractional columns, the most promising first.
     fn columns(&self, start: &LeafStart) -> impl Iterator<Item = u32> {
         let unknown = self.gains.mean();
         let mut columns: Vec<(f64, u32)> = (0..)
@@ -517,7 +519,7 @@ impl TreeState {
         columns.into_iter().map(|it| it.1)
     }
 
-    /// Records a tried branching. After the last one it branches at the best.
+    /// Records the result of a try. After the last try, branches the node with the best result.
     fn enter(&mut self, at: u32, tried: TriedBranching) {
         let Some(place) = self.trials.iter().position(|it| it.at == at) else { return };
         let trial = &mut self.trials[place];

@@ -1,19 +1,18 @@
-//! Evaluates a choice of sites: the noise of every node, and whether the choice is legal.
+//! Evaluation of a choice of sites: the noise of every node, and legality.
 //!
-//! This is the judge of every answer. It shares nothing with the optimizer but the instance: it
-//! sweeps the nodes from below until nothing changes, which is the definition of the least
-//! solution.
+//! Every answer is checked with this module. It shares only the instance with the optimizer. It
+//! computes the noise by its definition, as the least solution: it starts from zero and sweeps the
+//! nodes until nothing changes.
 //!
-//! Cost: nodes times sweeps. Each sweep visits operands before their users, whatever the order of
-//! the nodes: one sweep suffices without loops, and a loop needs as many as its noise needs to
-//! settle. A noise that still changes after `n + 1` sweeps over `n` nodes grows without end,
-//! since a value that was derived from itself and grew can be derived so again. It is set to
-//! [`Bits::MAX`].
+//! Cost: nodes times sweeps. Each sweep visits operands before their users, for any order of the
+//! nodes. Without cycles, one sweep suffices; with cycles, sweeps are repeated until the noise is
+//! stable. Noise that still changes after `n + 1` sweeps over `n` nodes grows without bound,
+//! because it depends on itself and grew in the cycle. It is set to [`Bits::MAX`].
 
 use crate::question::instance::{Bits, Instance, Node, NodeRule};
 
-/// Returns the noise before a reduce, per node: the least solution under a choice of sites.
-/// Saturates at [`Bits::MAX`], which also stands for noise that grows without end.
+/// Returns the noise of each node before its reset: the least solution for a choice of sites, in
+/// bits. Saturates at [`Bits::MAX`], which also means unbounded noise.
 pub fn noise(instance: &Instance, chosen: &[bool]) -> Vec<Bits> {
     let n = instance.nodes.len();
     let mut p: Vec<Bits> = vec![0; n];
@@ -49,12 +48,12 @@ pub fn noise(instance: &Instance, chosen: &[bool]) -> Vec<Bits> {
     }
 }
 
-/// Returns all nodes, each after its operands unless both are in one loop.
+/// Returns all nodes, each after its operands unless both are in one cycle.
 fn operands_first(instance: &Instance) -> Vec<usize> {
     let n = instance.nodes.len();
     let mut out = Vec::with_capacity(n);
     let mut is_met = vec![false; n];
-    // The path from the start, with the number of operands already visited of each node.
+    // The path from the start. Each node has the number of its visited operands.
     let mut way: Vec<(usize, usize)> = Vec::new();
     for start in 0..n {
         if std::mem::replace(&mut is_met[start], true) {
@@ -80,15 +79,14 @@ fn operands_first(instance: &Instance) -> Vec<usize> {
     out
 }
 
-/// Returns the first node, in the order of the nodes, whose noise is over its limit under a choice
-/// of sites.
+/// Returns the first node whose noise is over its limit for a choice of sites.
 pub fn first_over(instance: &Instance, chosen: &[bool]) -> Option<Node> {
     let p = noise(instance, chosen);
     let over = p.iter().zip(&instance.nodes).position(|(&noise, data)| noise > data.limit);
     over.map(|v| Node(v as u32))
 }
 
-/// Returns true if no node is over its limit under a choice of sites.
+/// Returns true if no node is over its limit for a choice of sites.
 pub fn legal(instance: &Instance, chosen: &[bool]) -> bool {
     chosen.len() == instance.sites.len() && first_over(instance, chosen).is_none()
 }
@@ -103,7 +101,7 @@ mod tests {
         let mut random = Random::new(7);
         for round in 0..200 {
             let n = 1 + random.below(30);
-            // A permutation: a node depends on nodes that precede it in the permutation.
+            // A permutation. The operands of a node precede it in the permutation.
             let mut places: Vec<u32> = (0..n as u32).collect();
             random.shuffle(&mut places);
             let mut instance = Instance::default();

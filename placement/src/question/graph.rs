@@ -1,13 +1,14 @@
-//! An instance laid out for walking: operands, users and sites as flat arrays, and an order.
+//! The compiled form of an instance: operands, users and sites in flat arrays, and an order of the
+//! nodes.
 //!
-//! Construction is linear in the size of the instance. A [`Graph`] borrows nothing, so that a
-//! search thread can own one.
+//! Construction takes time linear in the size of the instance. A [`Graph`] owns its data, so that
+//! threads can share it.
 
 use rustc_hash::FxHashSet;
 
 use crate::question::instance::{Bits, Instance, NodeRule};
 
-/// Lists of `u32`, one after the other.
+/// Lists of `u32` in one array.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lists {
     start: Vec<u32>,
@@ -15,8 +16,8 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// Groups (key, item) pairs into one list per key in `0..n`, in the order of the pairs. Calls
-    /// `pairs` twice.
+    /// Groups (key, item) pairs into one list for each key in `0..n`, in the order of the pairs.
+    /// Calls `pairs` twice.
     pub(crate) fn group(n: usize, pairs: impl Fn(&mut dyn FnMut(u32, u32))) -> Lists {
         let mut start = vec![0_u32; n + 1];
         pairs(&mut |key, _| start[key as usize + 1] += 1);
@@ -46,13 +47,13 @@ pub(crate) struct Graph {
     pub limit: Vec<Bits>,
     /// The site of each node, or `NONE`.
     pub site: Vec<u32>,
-    /// Noise after a reduce, per site.
+    /// Noise after a reset, by site.
     pub reset: Vec<Bits>,
-    /// Cost of a reduce, per site.
+    /// Cost of a reset, by site.
     pub cost: Vec<u64>,
-    /// Operands of each node.
+    /// Operands of each node, with repetitions.
     pub operands: Lists,
-    /// Users of each node, each once.
+    /// Users of each node, without repetitions.
     pub users: Lists,
     /// Nodes of each site.
     pub nodes_of: Lists,
@@ -60,15 +61,15 @@ pub(crate) struct Graph {
     pub order: Vec<u32>,
     /// The position of each node in `order`.
     pub rank: Vec<u32>,
-    /// True if some value depends on itself.
+    /// True if a value depends on itself.
     pub cyclic: bool,
 }
 
-/// Stands for "no site".
+/// Index that means "no site" or "no node".
 pub(crate) const NONE: u32 = u32::MAX;
 
 impl Graph {
-    /// Compiles an instance whose indices are all in range.
+    /// Compiles an instance. All indices in the instance must be in range.
     pub(crate) fn new(instance: &Instance) -> Graph {
         let n = instance.nodes.len();
         let operands = operands(instance);
@@ -114,7 +115,8 @@ impl Graph {
         self.cost.len()
     }
 
-    /// Returns the noise of a node before a reduce, given the noise that leaves its operands.
+    /// Returns the noise of a node before its reset. `after` returns the noise of an operand after
+    /// its reset.
     pub(crate) fn before(&self, v: u32, after: impl Fn(u32) -> Bits) -> Bits {
         self.rule[v as usize].before(self.operands.of(v).iter().map(|&u| after(u)))
     }
@@ -126,7 +128,7 @@ impl Graph {
     }
 }
 
-/// Returns the operands of each node. A source has none, even if the instance lists some.
+/// Returns the operands of each node. Operands of sources are ignored.
 fn operands(instance: &Instance) -> Lists {
     let mut lists = Lists {
         start: Vec::with_capacity(instance.nodes.len() + 1),
@@ -143,10 +145,10 @@ fn operands(instance: &Instance) -> Lists {
     lists
 }
 
-/// Up to this length, scanning a list for duplicates is faster than a set.
+/// Up to this length, a linear search for duplicates is faster than a hash set.
 const SHORT: usize = 32;
 
-/// Calls `each` with each distinct value of a list, in the order of first occurrences.
+/// Calls `each` with each distinct item of a list, in the order of first occurrences.
 pub(crate) fn for_each_once(list: &[u32], mut each: impl FnMut(u32)) {
     if list.len() > SHORT {
         let mut seen = FxHashSet::default();
@@ -160,9 +162,9 @@ pub(crate) fn for_each_once(list: &[u32], mut each: impl FnMut(u32)) {
     }
 }
 
-/// Returns a topological order and whether there are cycles, by repeatedly taking the smallest
-/// ready index. If only cycles are left, the smallest index left counts as ready. For a program
-/// this is its own order.
+/// Returns a topological order, and true if there are cycles. It repeatedly takes the ready node
+/// with the smallest index. If only nodes on or after cycles are left, the smallest index counts as
+/// ready. If operands precede their users, the order is that of the indices.
 fn order(n: usize, operands: &Lists, users: &Lists) -> (Vec<u32>, bool) {
     let in_order = (0..n as u32).all(|v| operands.of(v).iter().all(|&u| u < v));
     if in_order {

@@ -1,11 +1,11 @@
-//! Reasons why there is no legal choice.
+//! Reasons why an instance has no legal choice.
 
 use super::instance::{Bits, Node, Site};
 
 /// The reason why there is no placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Infeasible {
-    /// The node at which the contradiction shows.
+    /// The node at which the contradiction was found.
     pub node: Node,
     /// The contradiction.
     pub why: Why,
@@ -14,26 +14,26 @@ pub struct Infeasible {
 /// The reason why a node cannot be made legal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// Even with all possible reduces, the noise of the node is at least `least` bits. The node
-    /// itself or one of its users bears only `limit` bits.
+    /// Even with all possible resets, the noise of the node is at least `least` bits. The node
+    /// itself or one of its users tolerates only `limit` bits.
     Over {
         /// The least possible noise, in bits.
         least: Bits,
-        /// The largest legal noise of the node, in bits.
+        /// The largest tolerated noise of the node, in bits.
         limit: Bits,
     },
-    /// The node needs a reduce, and the noise after it is still over the limit.
+    /// The node needs a reset, but the noise after the reset is still over the limit.
     Reset {
-        /// The site at which the reduce is needed.
+        /// The site at which the reset is needed.
         site: Site,
-        /// The noise after the reduce, in bits.
+        /// The noise after the reset, in bits.
         reset: Bits,
     },
-    /// No choice satisfies this node and the nodes connected with it together.
+    /// No choice satisfies the limits of this node and of all nodes that are connected with it.
     Contradiction,
-    /// A legal choice may exist, but the limits ended before one was found. This happens only if a
-    /// reduce can raise noise.
+    /// A legal choice may exist, but the limits of the run were reached before one was found. This
+    /// happens only if a reset can raise noise.
     NotFound,
-    /// The instance names a node or a site that it does not have.
+    /// The instance refers to a node or a site that does not exist.
     Malformed,
 }

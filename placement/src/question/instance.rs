@@ -1,11 +1,12 @@
-//! The question: a graph of noise, stripped of everything that is not noise.
+//! The input of the optimizer: a graph that contains only the noise of a program.
 //!
-//! An [`Instance`] is plain data taken from the IR and its facts. Nodes are the values that carry
-//! noise, and the joins between them; sites are the places where a `reduce_noise` may be put.
+//! An [`Instance`] is plain data that is extracted from the IR and its facts. Nodes are the values
+//! with noise, and joins of values. Sites are the positions at which a `reduce_noise` may be
+//! inserted.
 //!
-//! Notation. For a node `v`, `p(v)` is the noise before a reduce and `e(v)` the noise that its
-//! users see: `e(v) = reset(s)` if `v` has a site `s` that is chosen, else `p(v)`. `p` is the
-//! *least* solution of
+//! Notation. For a node `v`, `p(v)` is the noise before the reset and `e(v)` the noise after it,
+//! which the users of `v` get: `e(v) = reset(s)` if `v` has a chosen site `s`, else `p(v)`. `p` is
+//! the *least* solution of
 //!
 //! ```text
 //! Source(n)   p(v) = n
@@ -13,10 +14,10 @@
 //! Sum(k)      p(v) = sum over the operands u of e(u), plus k
 //! ```
 //!
-//! and a choice of sites is *legal* if `p(v) <= limit(v)` for every node. The graph may have
-//! cycles (loops with an unknown trip count). The builder of the instance unrolls loops with a
-//! known trip count; the rounds share their sites. A site at a use (an edge) is a node `Max(0)`
-//! with one operand and a site of its own.
+//! and a choice of sites is *legal* if `p(v) <= limit(v)` for every node. The graph may have cycles
+//! (loops with an unknown trip count). The builder of an instance unrolls loops with a known trip
+//! count; the iterations share their sites. A site at a use is modelled by a node `Max(0)` with one
+//! operand and its own site.
 
 pub mod json;
 
@@ -26,15 +27,15 @@ use serde::{Deserialize, Serialize};
 
 use self::json::InstanceJson;
 
-/// Bits of noise.
+/// An amount of noise in bits.
 pub type Bits = u32;
 
-/// A value that carries noise, or a join of several: an index into [`Instance::nodes`].
+/// A value with noise, or a join of several values: an index into [`Instance::nodes`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Node(pub u32);
 
-/// A place where a reduce may be inserted: an index into [`Instance::sites`]. Nodes may share a
-/// site.
+/// A position at which a reset may be inserted: an index into [`Instance::sites`]. Nodes may share
+/// a site.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Site(pub u32);
 
@@ -50,21 +51,21 @@ impl fmt::Debug for Site {
     }
 }
 
-/// The rule by which the noise before a reduce follows from the operands.
+/// The rule that computes the noise of a node before its reset from the noise of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeRule {
-    /// Known from outside: an encoded value, an argument, the result of an existing reduce.
+    /// A constant: an encoded value, an argument, the result of an existing reset.
     Source(Bits),
-    /// The largest operand plus a constant (add, sub; with 0: a block argument, a region result, a
-    /// use).
+    /// The maximum of the operands plus a constant (add, sub; with 0: a block argument, a region
+    /// result, a use).
     Max(Bits),
     /// The sum of the operands plus a constant (mul).
     Sum(Bits),
 }
 
 impl NodeRule {
-    /// Returns the noise before a reduce, given the noise that leaves each operand.
+    /// Returns the noise before the reset from the noise after each operand.
     #[inline]
     pub(crate) fn before(self, operands: impl Iterator<Item = Bits>) -> Bits {
         match self {
@@ -78,15 +79,15 @@ impl NodeRule {
 /// A node of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NodeData {
-    /// The rule for `p`.
+    /// The rule for the noise before the reset.
     pub rule: NodeRule,
     /// First operand in [`Instance::operands`].
     pub first_operand: u32,
     /// Number of operands.
     pub n_operands: u32,
-    /// The largest legal `p`, in bits; `Bits::MAX` for none.
+    /// The largest legal noise before the reset, in bits; `Bits::MAX` means no limit.
     pub limit: Bits,
-    /// The site of a reduce after this node, if one is allowed.
+    /// The site of a reset after this node, if one is allowed.
     pub site: Option<Site>,
 }
 
@@ -94,10 +95,10 @@ pub struct NodeData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SiteData {
-    /// Cost of a reduce at this site (executions times the price of one); at least 1. Sums
+    /// Cost of a reset at this site (number of executions times the cost of one); at least 1. Sums
     /// saturate.
     pub cost: u64,
-    /// Noise after a reduce at this site.
+    /// Noise after a reset at this site, in bits.
     pub reset: Bits,
 }
 
@@ -105,7 +106,7 @@ pub struct SiteData {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "InstanceJson", try_from = "InstanceJson")]
 pub struct Instance {
-    /// The nodes, in program order as far as the program has one.
+    /// The nodes, preferably in program order. Operands may follow their users.
     pub nodes: Vec<NodeData>,
     /// The operands of all nodes, one after the other.
     pub operands: Vec<Node>,
@@ -114,7 +115,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Adds a node at the end. Operands may name nodes that are added later (cycles).
+    /// Adds a node at the end. Operands may refer to nodes that are added later (cycles).
     pub fn push(
         &mut self,
         rule: NodeRule,

@@ -3,9 +3,9 @@
 use crate::question::graph::{Graph, NONE};
 use crate::question::instance::Bits;
 
-/// Writes the least solution of `p(v) = cut(rule(v))`, `e(v) = after(p(v))` to `p` and `e`.
-/// Returns the number of passes over the nodes. A noise that still rises after as many passes as
-/// there are nodes rises for ever.
+/// Writes the least solution of `p(v) = cut(rule(v))`, `e(v) = after(p(v))` to `p` and `e`. Returns
+/// the number of passes over the nodes. Noise that still rises after as many passes as there are
+/// nodes is unbounded.
 pub(crate) fn least_solution(
     graph: &Graph,
     p: &mut [Bits],
@@ -37,8 +37,9 @@ pub(crate) fn least_solution(
     }
 }
 
-/// Returns the noise before and after each node if every site does what gives less noise
-/// (`is_lower`) or more. The noise after a node is cut at its limit, and all noise at `most`.
+/// Returns the noise before and after the reset of each node, if each site is chosen exactly if
+/// that makes the noise lower (`is_lower`) or higher. The noise after a node is capped at its limit,
+/// and all noise at `most`.
 pub(crate) fn extreme(graph: &Graph, is_lower: bool, most: Bits) -> (Vec<Bits>, Vec<Bits>) {
     let n = graph.n_nodes();
     let (mut p, mut e) = (vec![0; n], vec![0; n]);
@@ -55,12 +56,13 @@ pub(crate) fn extreme(graph: &Graph, is_lower: bool, most: Bits) -> (Vec<Bits>, 
     (p, e)
 }
 
-/// Returns the largest noise that has to be told apart: in a cycle noise may rise for ever.
+/// Returns a cap on noise that keeps computations with cycles finite: larger noise is equivalent to
+/// it.
 pub(crate) fn most_noise(graph: &Graph) -> Bits {
     if graph.cyclic { beyond_all_limits(graph) } else { Bits::MAX }
 }
 
-/// Returns one more than the largest limit. All noise from there on is equivalent.
+/// Returns the largest limit plus one. All noise from there on is equivalent.
 pub(crate) fn beyond_all_limits(graph: &Graph) -> Bits {
     let limits = graph.limit.iter().copied().filter(|&limit| limit != Bits::MAX);
     limits.max().unwrap_or(0).saturating_add(1)

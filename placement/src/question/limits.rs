@@ -1,4 +1,4 @@
-//! Limits of time and work, switches for the steps of the optimizer, and its progress reports.
+//! Limits of time and work, switches for the steps of the optimizer, and progress reports.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,27 +6,28 @@ use std::time::{Duration, Instant};
 
 /// Limits of the effort of [`crate::place`].
 ///
-/// The optimizer always finds a first legal answer, in time linear in the instance; the limits
-/// bound improvement and proof. If neither time nor work is limited, it goes on until its answer is
-/// proven.
+/// The optimizer always computes a first legal answer, in time linear in the size of the instance.
+/// The limits apply to the improvement and the proof. If neither time nor work is limited, it runs
+/// until its answer is proven.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Wall-clock time. The answer may come a few hundredths of a second later.
+    /// Wall-clock time. The run may take some hundredths of a second longer.
     pub time: Option<Duration>,
-    /// Steps of work of about a tenth of a microsecond each. With a work limit, no time limit and
-    /// no cancellation the answer depends only on the instance and this number.
+    /// Work in steps of about 0.1 microseconds. With a work limit, without a time limit and without
+    /// cancellation, the answer depends only on the instance and this number.
     pub work: Option<u64>,
-    /// Another thread sets this to true to end the run early with the best answer so far.
+    /// Flag for cancellation. If another thread sets it to true, the run ends early with the best
+    /// answer found up to then.
     pub cancel: Option<Arc<AtomicBool>>,
-    /// While another thread keeps this true, a run under a time limit takes one thread: proofs
-    /// beside the search wait.
+    /// While another thread keeps this flag true, a run with a time limit uses one thread:
+    /// concurrent proofs wait.
     pub is_narrow: Option<Arc<AtomicBool>>,
-    /// The steps that are on.
+    /// The enabled steps.
     pub steps: Steps,
 }
 
 impl Default for Limits {
-    /// Ten seconds and all steps.
+    /// Returns a limit of ten seconds with all steps enabled.
     fn default() -> Limits {
         Limits {
             time: Some(Duration::from_secs(10)),
@@ -38,8 +39,8 @@ impl Default for Limits {
     }
 }
 
-/// Switches for measuring the worth of each step. All are on by default. With all of them off the
-/// answer is still legal.
+/// Switches for the steps of the optimizer, to measure the benefit of each one. All are on by
+/// default. With all of them off, the answer is still legal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are switches")]
 pub struct Steps {
@@ -53,10 +54,10 @@ pub struct Steps {
     pub anneal: bool,
     /// Compute bounds and proofs.
     pub prove: bool,
-    /// Derive bounds from conflict cores. If off, there are no bounds, and choices come from the
-    /// compact model.
+    /// Derive bounds from conflict cores. If off, there are no bounds, and the compact model finds
+    /// choices.
     pub cores: bool,
-    /// Solve the relaxation of a large part in clusters first.
+    /// Solve the relaxation of a large part in clusters before the whole part.
     pub partition: bool,
     /// Fix sites by reduced cost before branch and bound.
     pub fix: bool,
@@ -106,21 +107,21 @@ pub enum Phase {
 pub struct Progress {
     /// The current phase.
     pub phase: Phase,
-    /// Cost of the best legal answer so far.
+    /// Cost of the best legal answer found up to now.
     pub cost: u64,
-    /// No legal answer costs less.
+    /// Proven lower bound: no legal answer costs less.
     pub lower_bound: u64,
     /// Time since the start of the run.
     pub elapsed: Duration,
 }
 
-/// The effort that a computation may still spend.
+/// The remaining effort of a computation.
 pub(crate) struct Budget<'a> {
-    /// Polled often; true ends everything.
+    /// Polled often; the computation ends when it returns true.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Steps of work left; a step is about one visit of a node.
+    /// Remaining steps of work; a step is about one visit of a node. `u64::MAX` means no limit.
     pub left: u64,
-    /// The steps that are on.
+    /// The enabled steps.
     pub steps: Steps,
 }
 
@@ -129,20 +130,20 @@ impl Budget<'_> {
         self.left == 0 || (self.stop)()
     }
 
-    /// Spends work. Without a work limit nothing is counted.
+    /// Subtracts work. Without a work limit nothing is counted.
     pub(crate) fn spend(&mut self, work: u64) {
         if self.left < u64::MAX {
             self.left = self.left.saturating_sub(work);
         }
     }
 
-    /// Spends work for simplex iterations on a program of `n` columns. At least one iteration is
-    /// counted, so that a loop of solves without iterations ends.
+    /// Subtracts the work of simplex iterations on a linear program with `n` columns. At least one
+    /// iteration is counted, so that a loop of solves without iterations terminates.
     pub(crate) fn spend_iterations(&mut self, iterations: u64, n: usize) {
         self.spend((iterations + 1).saturating_mul(iteration(n)));
     }
 
-    /// Returns the limits of the solver on a program of `n` columns.
+    /// Returns the limits of the solver for a linear program with `n` columns.
     pub(crate) fn for_solver(&self, n: usize) -> noisy_solver::Limits<'_> {
         let is_all = self.left == u64::MAX;
         let iterations = if is_all { u64::MAX } else { self.left / iteration(n) + 1 };
@@ -150,13 +151,13 @@ impl Budget<'_> {
     }
 }
 
-/// Returns the cost of a simplex iteration in node visits, as measured with 250 and with 33,000
-/// columns.
+/// Returns the cost of a simplex iteration in node visits, fitted to measurements with 250 and with
+/// 33,000 columns.
 fn iteration(n: usize) -> u64 {
     200 + n as u64 / 7
 }
 
-/// The limits of a run that has started.
+/// The time limit and the flags of a running optimization.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     start: Instant,
@@ -168,13 +169,13 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn new(limits: &Limits) -> Clock {
         let start = Instant::now();
-        // A moment too far in the future to be represented is no limit.
+        // An instant that is too far in the future to be represented means no limit.
         let end = limits.time.and_then(|time| start.checked_add(time));
         let (cancel, is_narrow) = (limits.cancel.clone(), limits.is_narrow.clone());
         Clock { start, end, cancel, is_narrow }
     }
 
-    /// Returns true if proofs beside the search have to wait.
+    /// Returns true if concurrent proofs must wait.
     pub(crate) fn is_narrow(&self) -> bool {
         self.is_narrow.as_ref().is_some_and(|it| it.load(Ordering::Relaxed))
     }

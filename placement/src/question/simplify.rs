@@ -1,29 +1,30 @@
-//! Simplification without search: forced decisions, sites that cannot matter, and the split into
-//! parts.
+//! Simplification without search: forced decisions, irrelevant sites, and the split into
+//! independent parts.
 //!
-//! Notation, per node `v` (see [`crate::question::instance`] for `p` and `e`), over all choices
-//! still open:
+//! Notation, for each node `v` (see [`crate::question::instance`] for `p` and `e`), over all
+//! choices that are still possible:
 //!
-//! - `lo(v) <= e(v) <= hi(v)` in every legal choice. Both are least solutions: each open site
-//!   does whatever gives less noise, or more. `hi` is cut at the limit, because noise over it is
-//!   illegal anyway.
-//! - `cap(v)`: the largest `e(v)` that the users of `v` bear when everything else is at `lo`.
-//! - `at(v)`: the smallest `e(v)` that can matter when everything else is at `hi`: below it, no
-//!   node is ever brought over its limit by `v`.
+//! - `lo(v) <= e(v) <= hi(v)` in every legal choice. For `lo`, each open site is chosen exactly if
+//!   that lowers the noise; for `hi`, exactly if that raises it. Both are least solutions. `hi`
+//!   is capped at the limit, because higher noise is illegal anyway.
+//! - `cap(v)`: the largest `e(v)` that the users of `v` tolerate if all other noise is at `lo`.
+//! - `at(v)`: the smallest `e(v)` that is relevant if all other noise is at `hi`: below it, `v`
+//!   never brings a node over its limit.
 //!
 //! Phases, repeated until nothing changes:
 //!
-//! 1. *Forced.* `p(v) >= lo_p(v) > cap(v)`: the site of `v` is chosen. A reset above `cap(v)`:
-//!    the site is absent. If neither helps, the instance is infeasible at `v`.
-//! 2. *Idle.* A site none of whose nodes reaches `at(v)` is never worth its cost: it is absent.
-//! 3. *Split.* The rest (nodes that can still go over their limits, edges that can still matter)
-//!    falls into connected parts; constants are folded in. Each part is an instance of its own.
+//! 1. *Forced.* If `p(v) >= lo_p(v) > cap(v)`, the site of `v` is chosen. If the noise after a
+//!    reset is above `cap(v)`, the site is absent. If both hold, the instance is infeasible at `v`.
+//! 2. *Idle.* If no node `v` of a site reaches `at(v)`, the site is never worth its cost: it is
+//!    absent.
+//! 3. *Split.* The rest (nodes that can still go over their limits, and relevant edges) is split
+//!    into connected parts, and constants are folded. Each part is a separate instance.
 //!
 //! Law: the optimum of the instance is the cost of the forced sites plus the optima of the parts.
 //! The union of legal choices of the parts with the forced sites is legal. A chosen site cuts the
-//! graph, so the same code solves a neighborhood: fix all other sites, and simplify.
+//! graph, so the same code also simplifies a graph with some fixed sites.
 //!
-//! Cost: linear per round, with a handful of rounds. Loops add sweeps.
+//! Cost: linear per round, with a few rounds. Cycles add sweeps.
 
 use crate::question::graph::{Graph, NONE};
 use crate::question::infeasible::{Infeasible, Why};
@@ -35,24 +36,24 @@ use crate::question::least_noise::{least_solution, most_noise};
 pub(crate) enum SiteDecision {
     /// Not decided yet.
     Open,
-    /// A reduce is inserted.
+    /// A reset is inserted.
     Chosen,
-    /// No reduce is inserted.
+    /// No reset is inserted.
     Absent,
 }
 
 /// An independent part of an instance.
 #[derive(Clone, Debug)]
 pub(crate) struct Component {
-    /// The part as an instance. Every site is open and at least one of its nodes matters.
+    /// The part as an instance. Every site is open and has at least one relevant node.
     pub instance: Instance,
-    /// The index of each of its sites in the whole instance.
+    /// The index of each site in the whole instance.
     pub sites: Vec<u32>,
-    /// The index of each of its nodes in the whole instance, or `NONE`.
+    /// The index of each node in the whole instance, or `NONE` for an added source.
     pub nodes: Vec<u32>,
 }
 
-/// An instance after the simplification.
+/// The result of the simplification of an instance.
 #[derive(Clone, Debug)]
 pub(crate) struct Simplified {
     /// The decision about each site.
@@ -61,8 +62,8 @@ pub(crate) struct Simplified {
     pub parts: Vec<Component>,
 }
 
-/// Simplifies a graph under decisions already taken. With `split` off the rest is one part. With
-/// `force` off only sites that must be absent are decided.
+/// Simplifies a graph with some decisions already made. Without `split`, the rest is one part.
+/// Without `force`, only sites that must be absent are decided.
 pub(crate) fn simplify(
     graph: &Graph,
     mut fixed: Vec<SiteDecision>,
@@ -96,25 +97,26 @@ pub(crate) fn simplify(
     Ok(Simplified { parts: parts(graph, &levels, &fixed, split), fixed })
 }
 
-/// The levels of the notation in the module header. `_p` means "before a reduce".
+/// The noise levels of the module header. `_p` means "before the reset".
 struct NoiseRanges {
     lo_p: Vec<Bits>,
     lo: Vec<Bits>,
     hi_p: Vec<Bits>,
     hi: Vec<Bits>,
-    /// The largest `p` that is borne. Signed, because it may be below zero.
+    /// The largest tolerated `p`. Signed, because it may be below zero.
     cap_p: Vec<i64>,
     cap: Vec<i64>,
     at_p: Vec<Bits>,
     at: Vec<Bits>,
-    /// A cap on all levels.
+    /// Upper limit of all levels.
     most: Bits,
 }
 
-/// The noise never matters.
+/// A value of `at` that means "no noise is relevant".
 const NEVER: Bits = Bits::MAX;
-/// Each sweep around a cycle lowers a level by at least one bit. A level that still falls after
-/// this number of sweeps counts as always mattering, and nothing is forced because of it.
+/// Maximum number of sweeps around a cycle. Each sweep lowers a level by at least one bit. If `at`
+/// still falls after this number of sweeps, all noise counts as relevant; if `cap` still falls, the
+/// computation stops, which is safe.
 const MOST_SWEEPS: usize = 1000;
 
 impl NoiseRanges {
@@ -186,20 +188,19 @@ impl NoiseRanges {
                 }
             }
             sweeps += 1;
-            // Caps that still fall are too high, so that too little is forced, never too much.
+            // If caps still fall, they are too high: then too few sites are forced, never too many.
             if !changed || !graph.cyclic || sweeps > MOST_SWEEPS {
                 return;
             }
         }
     }
 
-    /// Returns the largest `e(u)` that `w` bears when its other operands are at their lowest.
+    /// Returns the largest `e(u)` that `w` tolerates if its other operands are at `lo`.
     fn cap_through(&self, graph: &Graph, u: u32, w: u32) -> i64 {
         let cap = self.cap_p[w as usize];
         match graph.rule[w as usize] {
             NodeRule::Source(_) => i64::from(Bits::MAX),
-            // Noise that grows without end is over every limit except `Bits::MAX`, which means
-            // none.
+            // Unbounded noise is over every limit except `Bits::MAX`, which means no limit.
             _ if cap == i64::from(Bits::MAX) => cap,
             NodeRule::Max(k) => cap - i64::from(k),
             NodeRule::Sum(k) => {
@@ -254,8 +255,8 @@ impl NoiseRanges {
         }
     }
 
-    /// Returns the smallest `e(u)` that brings `w` to a level that matters when its other operands
-    /// are at their highest.
+    /// Returns the smallest `e(u)` that brings `w` to a relevant level if its other operands are at
+    /// `hi`.
     fn at_through(&self, graph: &Graph, u: u32, w: u32) -> Bits {
         let at = self.at_p[w as usize];
         match graph.rule[w as usize] {
@@ -276,7 +277,7 @@ impl NoiseRanges {
         }
     }
 
-    /// Returns true if the noise that leaves `v` can matter to a user that can itself matter.
+    /// Returns true if the noise after `v` varies and is relevant to a user.
     fn edge_matters(&self, v: u32) -> bool {
         let i = v as usize;
         self.at[i] != NEVER && self.at[i] <= self.hi[i] && self.lo[i] < self.hi[i]
@@ -291,15 +292,15 @@ impl NoiseRanges {
     }
 }
 
-/// Phase 1. Returns true if it decided any site.
+/// Phase 1: forces sites. Returns true if a site was decided.
 fn force_sites(
     graph: &Graph,
     levels: &NoiseRanges,
     fixed: &mut [SiteDecision],
     force: bool,
 ) -> Result<bool, Infeasible> {
-    // A node over its own limit explains the contradiction better than an operand that its user
-    // does not bear.
+    // First reports nodes over their own limits, which explain a contradiction better than an
+    // operand that a user does not tolerate.
     for &v in &graph.order {
         let (least, limit) = (levels.lo_p[v as usize], graph.limit[v as usize]);
         if least > limit {
@@ -347,7 +348,7 @@ fn force_sites(
     Ok(any)
 }
 
-/// Phase 3: split.
+/// Phase 3: splits the rest into parts.
 fn parts(
     graph: &Graph,
     levels: &NoiseRanges,
@@ -414,11 +415,11 @@ fn part(
         new_node[v as usize] = i as u32;
     }
     let mut operands = Vec::new();
-    // Positions in the operands that stand for a constant noise.
+    // Positions of operands that are replaced by a source of constant noise.
     let mut constants: Vec<(usize, Bits)> = Vec::new();
     for &v in &nodes {
         operands.clear();
-        // The noise of operands that no longer vary.
+        // The combined noise of operands with constant noise.
         let mut constant: Bits = 0;
         let is_sum = matches!(graph.rule[v as usize], NodeRule::Sum(_));
         for &u in graph.operands.of(v) {
@@ -451,8 +452,8 @@ fn part(
             NodeRule::Sum(k) if operands.is_empty() => NodeRule::Source(constant.saturating_add(k)),
             NodeRule::Sum(k) => NodeRule::Sum(k.saturating_add(constant)),
         };
-        // In a maximum with varying operands a constant matters only if it is above their least
-        // noise. In a loop that least noise may come from the constant itself.
+        // In a maximum with varying operands, a constant is relevant only if it is above their
+        // least noise. In a cycle, that least noise may come from the constant itself.
         if let NodeRule::Max(_) = rule {
             let least = operands.iter().map(|o| levels.lo[nodes[o.0 as usize] as usize]).min();
             if least.is_some_and(|least| constant > if graph.cyclic { 0 } else { least }) {
@@ -477,8 +478,8 @@ fn part(
     Component { instance, sites, nodes }
 }
 
-/// Puts sources before the nodes of an instance, one per noise, for the operands at the given
-/// positions. Also returns the number of sources.
+/// Inserts sources before the nodes of an instance, one for each distinct noise, and makes them the
+/// operands at the given positions. Also returns the number of sources.
 fn with_sources(instance: &Instance, constants: &[(usize, Bits)]) -> (Instance, usize) {
     let mut noises: Vec<Bits> = constants.iter().map(|&(_, noise)| noise).collect();
     noises.sort_unstable();
@@ -502,7 +503,7 @@ fn with_sources(instance: &Instance, constants: &[(usize, Bits)]) -> (Instance, 
     (whole, noises.len())
 }
 
-/// Disjoint sets with path halving.
+/// Disjoint sets (union-find with path halving).
 struct DisjointSets {
     parent: Vec<u32>,
 }
@@ -517,7 +518,7 @@ impl DisjointSets {
         v
     }
 
-    /// Keeps the smaller root, so that the result does not depend on the order of joins.
+    /// Joins two sets. The smaller root stays, so the result does not depend on the order of joins.
     fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.root(a), self.root(b));
         self.parent[a.max(b) as usize] = a.min(b);

@@ -1,16 +1,16 @@
 //! Simulated annealing over legal choices.
 //!
-//! A state is always legal. A move inserts one site and then removes every chosen site near it that
-//! became useless: those below, which got less noise, and those above, whose noise the new site now
-//! stops. The move stays if the cost does not rise; if it rises by `d`, it stays with probability
-//! `exp(-d / T)`; otherwise it is undone. `T` falls geometrically.
+//! Every state is legal. A move inserts one site and then removes each nearby chosen site that
+//! became useless: sites below, which get less noise, and sites above, whose noise the new site
+//! resets. A move is accepted if the cost does not rise. If the cost rises by `d`, it is accepted
+//! with probability `exp(-d / T)`, and undone otherwise. `T` falls geometrically.
 //!
-//! It pays because a move costs a dozen node visits (see [`crate::search::state`]), which is about
-//! a million moves per second, while a solver re-solves about twenty neighborhoods per second.
-//! Measured in docs/placement-measurements.md.
+//! A move costs about a dozen node visits (see [`crate::search::state`]), so there are about a
+//! million moves per second. A solver re-solves only about twenty neighborhoods per second (see
+//! docs/placement-measurements.md).
 //!
-//! The result is deterministic for a given number of steps: the generator is seeded, and time only
-//! ends the run.
+//! The result is deterministic for a given number of steps: the generator has a fixed seed, and
+//! time affects only the end of the run.
 
 use crate::question::graph::{Graph, NONE};
 use crate::question::limits::Budget;
@@ -20,24 +20,23 @@ use crate::search::state::{ChoiceState, UndoMark};
 
 /// The parameters of a run.
 struct AnnealOptions<'a> {
-    /// Temperature at the start and at the end, in units of a typical cost.
+    /// Temperatures at the start and at the end, in units of a typical cost.
     pub heat: (f64, f64),
-    /// Returns the progress of the run from 0 to 1, given the work so far; 1 or more ends it.
-    /// Called now and then.
+    /// Returns the progress of the run from 0 to 1 for the work done up to now; 1 or more ends the
+    /// run. Called from time to time.
     pub progress: &'a mut dyn FnMut(u64) -> f64,
     /// Called with each better cost and its choice.
     pub better: &'a mut dyn FnMut(u64, &[bool]),
-    /// A cost at or below this ends the run.
+    /// The run ends when the cost is at most this.
     pub enough: u64,
     pub seed: u64,
 }
 
-/// Steps of work after which the progress is asked for in any case. A move usually takes a dozen,
-/// but where copies of a repeatedly called function share a site, it may take as many as there are
-/// nodes.
+/// Maximum work between two calls of `progress`. A move usually takes a dozen steps, but if the
+/// copies of a function share sites, it may take as many steps as there are nodes.
 const UNASKED: u64 = 100_000;
 
-/// Anneals from a legal choice and returns the work spent.
+/// Anneals from a legal choice, and returns the work done.
 fn anneal(graph: &Graph, start: Vec<bool>, options: &mut AnnealOptions) -> u64 {
     let mut state = ChoiceState::new(graph, start);
     let n_sites = graph.n_sites();
@@ -102,8 +101,8 @@ fn anneal(graph: &Graph, start: Vec<bool>, options: &mut AnnealOptions) -> u64 {
     state.work
 }
 
-/// Returns the start and end temperatures: `heat` in units of an expensive and of a cheap chosen
-/// site.
+/// Returns the temperatures at the start and at the end: `heat` times the cost of an expensive and
+/// of a cheap chosen site.
 fn heats(graph: &Graph, state: &ChoiceState, heat: (f64, f64)) -> (f64, f64) {
     let mut costs: Vec<u64> = (graph.cost.iter().zip(&state.chosen))
         .filter_map(|(&cost, &chosen)| chosen.then_some(cost))
@@ -123,7 +122,7 @@ struct TouchedSites {
 impl TouchedSites {
     /// Maximum number of nodes above that are visited.
     const ABOVE: usize = 24;
-    /// From this number of sites on duplicates are removed. Many copies of a function share sites.
+    /// Above this number of sites, duplicates are removed: copies of a function share sites.
     const FEW: usize = 64;
 
     fn find(&mut self, graph: &Graph, state: &ChoiceState, mark: UndoMark, s: u32) {
@@ -132,12 +131,11 @@ impl TouchedSites {
             let t = graph.site[v as usize];
             (t != NONE && t != s && state.chosen[t as usize]).then_some(t)
         };
-        // Below: nodes with less noise, whose own reduce may have become useless, and their
-        // neighbors.
+        // Below: the chosen sites of nodes with less noise, which may have become useless.
         for v in state.changed(mark) {
             self.sites.extend(chosen(v));
         }
-        // Above: the chosen sites that are reached backward through nodes without a reduce.
+        // Above: the chosen sites that are reached backward through nodes without a chosen site.
         self.stack.clear();
         for &v in graph.nodes_of.of(s) {
             self.stack.extend_from_slice(graph.operands.of(v));
@@ -165,12 +163,12 @@ impl TouchedSites {
     }
 }
 
-/// Start and end temperature, in units of a typical cost.
+/// Temperatures at the start and at the end, in units of a typical cost.
 const HEAT: (f64, f64) = (0.3, 0.12);
 
 /// Anneals from the best known choice and offers each better choice to the incumbent. Ends when
-/// `progress`, given the work so far, returns 1 or the best choice meets the bound. Temperatures
-/// fall with the progress.
+/// `progress` returns 1 for the work done up to now, or when the cost reaches the lower bound.
+/// Temperatures fall with the progress.
 pub(crate) fn improve(
     graph: &Graph,
     incumbent: &Incumbent,
@@ -192,7 +190,7 @@ pub(crate) fn improve(
     budget.spend(work);
 }
 
-/// [`improve`] for a number of node visits, or until the budget ends.
+/// Runs [`improve`] for a number of node visits, or until the budget is spent.
 pub(crate) fn improve_for(
     graph: &Graph,
     incumbent: &Incumbent,
@@ -215,8 +213,8 @@ mod tests {
     use super::*;
     use crate::question::instance::{Instance, NodeRule};
 
-    /// Builds functions of which each calls the one before twice, as copies: level `k` adds after
-    /// each call, and all `2^k` copies of it share a site.
+    /// Returns the graph of nested functions in which each one calls the next one twice. The `2^k`
+    /// copies of the addition at nesting depth `k` share a site.
     fn doubled(n: u32) -> Graph {
         let mut instance = Instance::default();
         let sites: Vec<_> = (0..n).map(|_| instance.push_site(1, 12)).collect();
@@ -245,7 +243,7 @@ mod tests {
         };
         let work = anneal(&graph, vec![true; 12], &mut options);
         asked.push(work);
-        // At most one site is inserted or removed between two calls.
+        // A call is delayed by the insertion or removal of at most one site.
         let most = asked.windows(2).map(|it| it[1] - it[0]).max();
         assert!(most < Some(UNASKED + 3 * graph.n_nodes() as u64), "{most:?} steps of work");
     }

@@ -1,8 +1,9 @@
-//! The placement problem as rows for a solver: one binary column per site, one number per node.
+//! The placement problem as a mixed-integer program: one binary column per site, one continuous
+//! column per node.
 //!
-//! Notation: `d(s)` is 1 if site `s` is chosen, `e(v)` is the noise that leaves node `v`,
-//! `lo <= e <= limit`. Only `>=` rows are needed: a point that satisfies them is above the
-//! least solution, so the least solution is legal too, also in loops.
+//! Notation: `d(s)` is 1 if site `s` is chosen, and `e(v)` is the noise after node `v`, with `lo <=
+//! e <= limit`. Only `>=` rows are needed: a point that satisfies them is above the least solution,
+//! so the least solution is legal too, even with cycles.
 //!
 //! ```text
 //! each operand u of Max(c):   e(v) >= e(u) + c - M d        and   e(u) + c <= limit
@@ -10,10 +11,10 @@
 //! a reset above lo:           e(v) >= reset d
 //! ```
 //!
-//! with `M` the most that `e(v)` may be above `lo(v)`, the smallest constant that switches a row
-//! off. The model finds choices where cores do not (mixed resets, huge budgets, loops where cores
-//! hide) and detects that nothing is legal. No bound is taken from it. Rows cannot express noise
-//! that grows without end where no limit forbids it.
+//! with `M = max e(v) - lo(v)`, the smallest constant that disables a row. The model finds choices
+//! in cases in which cores do not (different resets, huge budgets, cycles that hide cores), and
+//! detects instances without a legal choice. No bound is derived from it. Rows cannot express
+//! unbounded noise without a limit.
 
 use crate::question::graph::{Graph, NONE};
 use crate::question::instance::{Bits, NodeRule};
@@ -22,8 +23,8 @@ use crate::question::limits::Budget;
 use crate::search::state::ChoiceState;
 use noisy_solver::{Column, Model, Row, Status};
 
-/// Returns the rows of a graph. Columns are the sites, then the nodes. The flag is true if the
-/// numbers are small enough for a solver in floating point to be trusted.
+/// Returns the model of a graph. The columns are the sites, then the nodes. The flag is true if the
+/// numbers are small enough for a solver in floating point.
 pub(crate) fn rows(graph: &Graph) -> (Model, bool) {
     let n_sites = graph.n_sites();
     let (_, lo) = extreme(graph, true, Bits::MAX);
@@ -97,7 +98,7 @@ pub(crate) fn rows(graph: &Graph) -> (Model, bool) {
     (mip, sane)
 }
 
-/// Adds up terms of the same column (a node that is its own operand).
+/// Adds up the terms of each column (a node may be its own operand).
 fn merge(terms: &mut Vec<(u32, f64)>) {
     let mut merged: Vec<(u32, f64)> = Vec::with_capacity(terms.len());
     for &(col, k) in terms.iter() {
@@ -109,22 +110,22 @@ fn merge(terms: &mut Vec<(u32, f64)>) {
     *terms = merged;
 }
 
-/// Returns the choice that a point stands for.
+/// Returns the choice of sites of a solution.
 pub(crate) fn choice(graph: &Graph, values: &[f64]) -> Vec<bool> {
     values[..graph.n_sites()].iter().map(|x| *x > 0.5).collect()
 }
 
-/// The result of looking for any legal choice.
+/// The result of the search for any legal choice.
 pub(crate) enum AnyLegal {
     /// A legal choice.
     Choice(Vec<bool>),
     /// No choice is legal.
     None,
-    /// The limits ended the search first.
+    /// The limits were reached before the search was complete.
     Unknown,
 }
 
-/// Looks for any legal choice with the compact model.
+/// Searches for any legal choice with the compact model.
 pub(crate) fn any_legal(graph: &Graph, budget: &Budget) -> AnyLegal {
     let (mip, sane) = rows(graph);
     match mip.solve(None, &budget.for_solver(graph.n_sites())) {

@@ -1,21 +1,22 @@
-//! A first legal answer, and the removal of useless sites.
+//! A first legal choice, and the removal of useless sites.
 //!
-//! *Late greedy*: walk the nodes in order. If one goes over its limit, follow the noisiest operand
-//! back to the nearest open site and choose it, until the node fits. The noise computed for earlier
-//! users of that site is then at worst too high, never too low, so the answer is legal. Linear.
+//! *Late greedy*: visits the nodes in order. While a node is over its limit, it follows the
+//! noisiest operands back to the nearest open site and chooses it. The noise that was computed for
+//! earlier users of that site may then be too high, but never too low, so the choice is legal.
+//! Linear time.
 //!
-//! If the graph has cycles, every site on them is chosen first. If the result is not legal (mixed
-//! resets can make a chosen site harmful), all sites are tried, and then none, before a solver is
-//! asked.
+//! If the graph has cycles, all sites on them are chosen first. If the result is not legal (resets
+//! to different levels can make a chosen site harmful), the choice of all sites is tried, then the
+//! empty choice, and finally a solver is called.
 //!
-//! *Pruning*: remove each chosen site that is not needed, the most expensive first. Afterwards no
-//! chosen site is useless.
+//! *Pruning*: removes each useless chosen site, the most expensive first. Afterwards no chosen site
+//! is useless.
 
 use crate::question::graph::{Graph, NONE};
 use crate::question::instance::Bits;
 use crate::search::state::ChoiceState;
 
-/// Returns a legal choice of sites if one of three cheap ways finds one.
+/// Returns a legal choice of sites if one of three fast methods finds one.
 pub(crate) fn greedy(graph: &Graph) -> Option<Vec<bool>> {
     let late = late(graph).filter(|chosen| ChoiceState::new(graph, chosen.clone()).is_legal());
     let all = || Some(vec![true; graph.n_sites()]);
@@ -79,8 +80,7 @@ fn late(graph: &Graph) -> Option<Vec<bool>> {
     Some(chosen)
 }
 
-/// Chooses every site on the nodes between `v` and its last operand that comes after it in the
-/// order.
+/// Chooses all sites of the nodes between `v` and its last operand in the order.
 fn choose_around(graph: &Graph, v: u32, chosen: &mut [bool]) {
     let last = graph.operands.of(v).iter().map(|&u| graph.rank[u as usize]).max().unwrap_or(0);
     for rank in graph.rank[v as usize]..=last {
@@ -91,9 +91,9 @@ fn choose_around(graph: &Graph, v: u32, chosen: &mut [bool]) {
     }
 }
 
-/// Removes every site that a legal state does not need, the most expensive first and among equals
-/// the last first. If `stop` returns true, some of them may stay. The removal of a site takes time
-/// in proportion to the nodes that it changes, so for many sites in a row this is quadratic.
+/// Removes all useless sites of a legal state, the most expensive first, and of equally expensive
+/// ones the last first. If `stop` returns true, some of them may stay. The removal of a site takes
+/// time in proportion to the nodes that it changes, so a long chain of sites takes quadratic time.
 pub(crate) fn prune(graph: &Graph, state: &mut ChoiceState, stop: &dyn Fn() -> bool) {
     let mut sites: Vec<u32> =
         (0..graph.n_sites() as u32).filter(|&s| state.chosen[s as usize]).collect();

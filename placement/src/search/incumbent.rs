@@ -1,11 +1,11 @@
-//! The best choice and the best bound of one part, shared between search and proof.
+//! The best choice and the best bound of one part, shared by search and proof.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::certificate::Proof;
 
-/// The best choice so far, the best lower bound with its proof, and a flag to stop.
+/// The best choice up to now, the best lower bound with its proof, and a stop flag.
 ///
 /// Laws: `lower <= optimum <= upper`; `upper` is the cost of `best`; [`Incumbent::proof`]
 /// proves `lower`.
@@ -13,29 +13,28 @@ pub(crate) struct Incumbent {
     upper: AtomicU64,
     lower: AtomicU64,
     done: AtomicBool,
-    /// Time that annealing rests, in units of the time that it works.
+    /// Ratio of the time that annealing sleeps to the time that it works.
     rests: AtomicU32,
     best: Mutex<Vec<bool>>,
     proof: Mutex<Arc<Proof>>,
-    /// Sources that may prove more than `proof`.
+    /// Sources that may prove higher bounds than `proof`.
     sources: Mutex<[Option<Arc<dyn ProofSource>>; 2]>,
     /// Called with each better bound.
     listener: Option<Box<dyn Fn(u64) + Send + Sync>>,
 }
 
-/// A source of proofs of the bounds that it offered. A proof is put together only when it is asked
-/// for.
+/// A source of proofs for the bounds that it offered. A proof is built only on request.
 pub(crate) trait ProofSource: Send + Sync {
-    /// Returns its best proof.
+    /// Returns the best proof of this source.
     fn proof(&self) -> Proof;
 }
 
-/// The kinds of sources.
+/// The kinds of proof sources.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SourceKind {
     /// The relaxation, cluster by cluster.
     Relaxation,
-    /// The subproblems that are left when sites are settled.
+    /// The subproblems that remain when some sites are settled.
     Subproblems,
 }
 
@@ -89,7 +88,7 @@ impl Incumbent {
         }
     }
 
-    /// Offers a bound of which a source has a proof.
+    /// Offers a bound; one of the sources has its proof.
     pub(crate) fn prove(&self, bound: u64) {
         let before = self.lower.fetch_max(bound, Ordering::AcqRel);
         if let Some(listener) = self.listener.as_ref().filter(|_| before < bound) {
@@ -108,7 +107,7 @@ impl Incumbent {
         self.prove(bound);
     }
 
-    /// Sets a source. It must prove no less than the source before it.
+    /// Replaces a source. The new source must prove at least the bound of the old one.
     pub(crate) fn set_source(&self, of: SourceKind, source: Arc<dyn ProofSource>) {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         sources[of as usize] = Some(source);
@@ -135,7 +134,7 @@ impl Incumbent {
         self.lower() >= self.upper()
     }
 
-    /// Runs work that takes all processors. Meanwhile annealing rests `rests` times as long as it
+    /// Runs work that uses all processors. Meanwhile annealing sleeps `rests` times as long as it
     /// works.
     pub(crate) fn slow_search(&self, rests: u32, work: impl FnOnce()) {
         self.rests.store(rests, Ordering::Release);
@@ -143,7 +142,7 @@ impl Incumbent {
         self.rests.store(0, Ordering::Release);
     }
 
-    /// Returns how long annealing has to rest, in units of the time that it works.
+    /// Returns the ratio of the time that annealing must sleep to the time that it works.
     pub(crate) fn rests(&self) -> u32 {
         self.rests.load(Ordering::Acquire)
     }
@@ -153,8 +152,8 @@ impl Incumbent {
         self.done.store(true, Ordering::Release);
     }
 
-    /// Allows work on the part again after [`Incumbent::finish`]. The proof then begins anew, so
-    /// what the sources prove is kept.
+    /// Allows work on the part again after [`Incumbent::finish`]. The proof then starts again with
+    /// new sources, so the proof of the old sources is stored first.
     pub(crate) fn resume(&self) {
         if self.lower() > 0 {
             self.certify((*self.proof()).clone());
@@ -162,7 +161,7 @@ impl Incumbent {
         self.done.store(false, Ordering::Release);
     }
 
-    /// Returns true if search and proof have to stop.
+    /// Returns true if search and proof must stop.
     pub(crate) fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire) || self.is_proven()
     }

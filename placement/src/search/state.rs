@@ -1,12 +1,12 @@
-//! A choice of sites and its noise, updated while sites come and go.
+//! A choice of sites and its noise, updated incrementally when sites are inserted or removed.
 //!
-//! *Law.* Between operations `p` and `e` are the least solution under `chosen`, and a state that
-//! was legal stays legal. A change is propagated in topological order through the nodes whose noise
-//! really changes; an undo log reverts it. In a loop noise can only be propagated upward (the least
-//! solution is reached from any smaller one from below); to lower the noise of a loop, everything
-//! is recomputed.
+//! *Law.* Between operations `p` and `e` are the least solution for `chosen`, and a legal state
+//! stays legal. A change is propagated in topological order through the nodes whose noise changes;
+//! an undo log reverts it. In a cycle, noise can only be propagated upward (the least solution is
+//! reached from any lower values). After a change that lowers the noise of a graph with cycles,
+//! everything is recomputed.
 //!
-//! *Cost* of a step: the nodes it changes and their users, typically a dozen.
+//! *Cost* of a step: the changed nodes and their users, typically a dozen.
 
 use crate::question::graph::{Graph, NONE};
 use crate::question::instance::Bits;
@@ -20,13 +20,13 @@ pub(crate) struct ChoiceState<'g> {
     pub chosen: Vec<bool>,
     /// Sum of the costs of the chosen sites.
     pub cost: u64,
-    /// Noise before a reduce.
+    /// Noise before the reset, by node.
     pub noise_before: Vec<Bits>,
-    /// Noise after a reduce.
+    /// Noise after the reset, by node.
     pub noise_after: Vec<Bits>,
-    /// Work done so far, in visits of nodes.
+    /// Work done up to now, in visits of nodes.
     pub work: u64,
-    /// A cap on all noise, because noise may rise for ever in a cycle.
+    /// Upper limit of all noise, because noise may be unbounded in a cycle.
     most: Bits,
     queue: RankQueue,
     undo: Vec<UndoStep>,
@@ -43,7 +43,7 @@ enum UndoStep {
 pub(crate) struct UndoMark(usize);
 
 impl<'g> ChoiceState<'g> {
-    /// Returns the state of a choice, legal or not.
+    /// Returns the state of a choice, which need not be legal.
     pub(crate) fn new(graph: &'g Graph, chosen: Vec<bool>) -> ChoiceState<'g> {
         let n = graph.n_nodes();
         let mut state = ChoiceState {
@@ -66,7 +66,7 @@ impl<'g> ChoiceState<'g> {
         self.noise_before.iter().zip(&self.graph.limit).all(|(p, limit)| p <= limit)
     }
 
-    /// Returns the mark for [`ChoiceState::roll_back`].
+    /// Returns a mark for [`ChoiceState::roll_back`].
     pub(crate) fn mark(&self) -> UndoMark {
         UndoMark(self.undo.len())
     }
@@ -76,7 +76,7 @@ impl<'g> ChoiceState<'g> {
         self.undo.clear();
     }
 
-    /// Undoes everything since the mark.
+    /// Undoes all changes since the mark.
     pub(crate) fn roll_back(&mut self, mark: UndoMark) {
         while self.undo.len() > mark.0 {
             match self.undo.pop() {
@@ -102,7 +102,7 @@ impl<'g> ChoiceState<'g> {
         let cost = self.graph.cost[s as usize];
         let now = !self.chosen[s as usize];
         self.chosen[s as usize] = now;
-        // Differences of a saturated sum would be wrong, so it is recomputed.
+        // A saturated sum cannot be updated by differences, so it is recomputed.
         if self.cost == u64::MAX || cost == u64::MAX {
             self.cost = self.graph.cost_of(&self.chosen);
         } else if now {
@@ -112,7 +112,8 @@ impl<'g> ChoiceState<'g> {
         }
     }
 
-    /// Removes a site if the result is legal, and returns true; otherwise changes nothing.
+    /// Removes a site and returns true if the result is legal; otherwise changes nothing and
+    /// returns false.
     pub(crate) fn try_remove(&mut self, s: u32) -> bool {
         debug_assert!(self.chosen[s as usize], "only a chosen site can be taken out");
         let mark = self.mark();
@@ -126,7 +127,7 @@ impl<'g> ChoiceState<'g> {
         false
     }
 
-    /// Inserts a site. Returns false if the state is then not legal, which happens only if a reset
+    /// Inserts a site. Returns false if the new state is not legal, which happens only if a reset
     /// raises noise.
     pub(crate) fn insert(&mut self, s: u32) -> bool {
         debug_assert!(!self.chosen[s as usize], "only a site that is not chosen can be put in");
@@ -140,7 +141,7 @@ impl<'g> ChoiceState<'g> {
         self.follow()
     }
 
-    /// Sets the noise after the nodes of a flipped site and queues their users.
+    /// Updates the noise after the nodes of a flipped site, and queues their users.
     fn seed(&mut self, s: u32) {
         let graph = self.graph;
         for &v in graph.nodes_of.of(s) {
@@ -164,11 +165,11 @@ impl<'g> ChoiceState<'g> {
         }
     }
 
-    /// Propagates queued changes. At the first node over its limit it clears the queue and returns
+    /// Propagates queued changes. At the first node over its limit, clears the queue and returns
     /// false.
     fn follow(&mut self) -> bool {
         let graph = self.graph;
-        // In a loop without limits noise may rise for ever; then everything is recomputed.
+        // In a cycle without limits, noise may be unbounded; then everything is recomputed.
         let most = self.work + 1000 + 64 * graph.n_nodes() as u64;
         while let Some(rank) = self.queue.pop() {
             let v = graph.order[rank as usize];
@@ -220,7 +221,7 @@ impl<'g> ChoiceState<'g> {
         (p, e)
     }
 
-    /// Recomputes everything and logs the changes.
+    /// Recomputes all noise and logs the changes.
     fn recompute(&mut self) {
         let (p, e) = self.solve();
         for v in 0..self.graph.n_nodes() {
@@ -236,11 +237,11 @@ impl<'g> ChoiceState<'g> {
     }
 }
 
-/// A set of ranks from which the smallest is taken, with one bit for each rank.
+/// A priority queue of ranks as a bit set; the smallest rank comes first.
 #[derive(Clone, Debug)]
 struct RankQueue {
     words: Vec<u64>,
-    /// No bit is set in words before this one.
+    /// Words before this index are zero.
     first: usize,
     len: usize,
 }

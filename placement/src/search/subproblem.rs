@@ -1,4 +1,4 @@
-//! A part of an instance with its graph, a legal choice and bounds of its cost.
+//! A part of an instance with its graph, a legal choice, and bounds of its cost.
 
 use std::sync::Arc;
 
@@ -14,20 +14,21 @@ use crate::search::greedy;
 use crate::search::incumbent::Incumbent;
 use crate::search::state::ChoiceState;
 
-/// A part that has a legal choice.
+/// A part with a legal choice.
 pub(crate) struct Subproblem {
     pub graph: Arc<Graph>,
     pub incumbent: Arc<Incumbent>,
-    /// The index of each of its sites in the whole instance.
+    /// The index of each site in the whole instance.
     pub sites: Vec<u32>,
-    /// The index of each of its nodes in the whole instance, or `NONE`.
+    /// The index of each node in the whole instance, or `NONE` for an added source.
     pub nodes: Vec<u32>,
-    /// The greatest common divisor of the costs of the part: the unit of its costs and bounds.
+    /// The greatest common divisor of the costs of the part. Costs and bounds of the part are in
+    /// this unit.
     pub grain: u64,
 }
 
 impl Subproblem {
-    /// Finds a first legal choice, greedily or with the solver.
+    /// Creates a subproblem with a first legal choice, found greedily or with the solver.
     pub(crate) fn new(mut part: Component, budget: &Budget) -> Result<Subproblem, Infeasible> {
         let grain = part.instance.sites.iter().fold(0, |grain, site| gcd(grain, site.cost)).max(1);
         for site in &mut part.instance.sites {
@@ -52,7 +53,7 @@ impl Subproblem {
         })
     }
 
-    /// Sets the function that is called with each better bound, in the unit of the part.
+    /// Sets the function that is called with each better bound, in units of `grain`.
     pub(crate) fn with_listener(
         self,
         listener: impl Fn(u64) + Send + Sync + 'static,
@@ -61,15 +62,15 @@ impl Subproblem {
         Subproblem { incumbent: Arc::new(fresh.with_listener(listener)), ..self }
     }
 
-    /// Returns the cost and the bound, in the unit of the whole instance.
+    /// Returns the cost and the bound, in units of the whole instance.
     pub(crate) fn cost_and_bound(&self) -> (u64, u64) {
         let in_whole = |it: u64| it.saturating_mul(self.grain);
         (in_whole(self.incumbent.upper()), in_whole(self.incumbent.lower()))
     }
 }
 
-/// Asks the solver for a legal choice. The cheap ways always find one unless a site can raise
-/// noise.
+/// Finds a legal choice with the solver. This is needed only if a reset can raise noise; otherwise
+/// the greedy methods find one.
 fn ask_solver(graph: &Graph, part: &Component, budget: &Budget) -> Result<Vec<bool>, Infeasible> {
     let node = part.nodes.iter().copied().find(|&v| v != NONE).unwrap_or(0);
     let err = |why| Err(Infeasible { node: Node(node), why });

@@ -7,13 +7,13 @@ use serde::Serialize;
 use crate::certificate::Certificate;
 use crate::question::instance::Site;
 
-/// A legal choice of sites, with a bound.
+/// A legal choice of sites with a lower bound of the optimum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Placement {
     /// The chosen sites, in increasing order.
     pub sites: Vec<Site>,
-    /// The sum of their costs. Saturates.
+    /// The sum of the costs of the chosen sites. Saturates.
     pub cost: u64,
     /// A proven lower bound: no legal choice costs less.
     pub lower_bound: u64,
@@ -30,9 +30,9 @@ pub struct Placement {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Optimality {
-    /// The lower bound is the cost.
+    /// The lower bound equals the cost.
     Optimal,
-    /// There may be a cheaper placement, but none below the lower bound.
+    /// There may be a cheaper placement, but not below the lower bound.
     Gap,
 }
 
@@ -40,17 +40,17 @@ pub enum Optimality {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Sites of the instance.
+    /// Number of sites of the instance.
     pub sites: usize,
-    /// Sites that every legal choice contains.
+    /// Number of forced sites: every legal choice contains them.
     pub forced: usize,
-    /// Sites that no cheapest choice needs.
+    /// Number of idle sites: some cheapest choice contains none of them.
     pub idle: usize,
-    /// Independent parts left to search.
+    /// Number of independent parts after the simplification.
     pub parts: usize,
-    /// Parts proven optimal.
+    /// Number of parts with a proven optimum.
     pub parts_proven: usize,
-    /// Sites of the largest part.
+    /// Number of sites of the largest part.
     pub largest_part: usize,
     /// Cost of the first legal answer.
     pub greedy_cost: u64,

@@ -1,14 +1,16 @@
-//! The division of time between search and proof of one part.
+//! The division of time between the search and the proof of one part.
 //!
-//! 1. A short run of [`crate::search::anneal`], so that the proof starts from a good choice.
+//! 1. A short run of annealing ([`crate::search::anneal`]), so that the proof starts from a good
+//!    choice.
 //! 2. The proof ([`crate::exact::prove`]) with a first share of the effort. Small parts are solved
 //!    after this step.
-//! 3. Runs of annealing of growing length. Under a time limit the proof runs concurrently on a
-//!    second thread; where there are no threads, the proof has the first half of the time. Under a
-//!    work limit they take turns on one thread, so that the answer depends on nothing else.
+//! 3. Runs of annealing of growing length. With a time limit, the proof runs concurrently on a
+//!    second thread; on targets without threads, the proof gets the first half of the time. With a
+//!    work limit, both run alternately on one thread, so that the answer is deterministic.
 //!
-//! One long run is worth more than several short ones: a run that cools four times slower gives a
-//! better choice than four runs. So lengths grow fourfold, and the last run takes all that is left.
+//! One long run is better than several short ones: a run that cools four times slower finds a
+//! better choice than four runs. So each run is four times as long as the preceding one, and the
+//! last run takes all the remaining time.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,7 +21,7 @@ use crate::question::limits::{Budget, Clock, Steps};
 use crate::search::anneal::{improve, improve_for};
 use crate::search::incumbent::Incumbent;
 
-/// Improves and proves one part with a share of the time that is left. Returns the work spent.
+/// Improves and proves one part with a share of the remaining effort. Returns the work done.
 pub(crate) fn solve(
     graph: &Arc<Graph>,
     incumbent: &Arc<Incumbent>,
@@ -36,7 +38,7 @@ pub(crate) fn solve(
         report(incumbent);
         return share.work - budget.left;
     }
-    // A longer run follows anyway if a part is large.
+    // The length is limited, because longer runs follow for a large part anyway.
     let visits = (n * 500).min(2_000_000).min(budget.left / 10);
     improve_for(graph, incumbent, 1 + (share.round << 32), visits, &mut budget);
     report(incumbent);
@@ -52,7 +54,7 @@ pub(crate) fn solve(
         }
         return 0;
     }
-    // Take turns: half of the work for the proof, the rest for annealing.
+    // The proof gets half of the work, annealing the rest.
     let mut proof = Budget { stop: &stop, left: budget.left / 2, steps: share.steps };
     let given = proof.left;
     if share.steps.prove {
@@ -76,22 +78,22 @@ pub(crate) fn solve(
     share.work - budget.left
 }
 
-/// While the proof takes all processors, annealing works for this time and then rests at least as
-/// long. Without rests it took one of two processors; with half of the visits its answers are worse
-/// by two thousandths.
+/// While the proof uses all processors, annealing works for this time and then sleeps at least as
+/// long. Without sleeping it would occupy one of two processors; with half of the visits, the cost
+/// of its answers is only 0.2 % higher.
 const TURN: Duration = Duration::from_millis(5);
-/// Visits per site of the first long run.
+/// Node visits per site in the first long run.
 const LENGTH: u64 = 10_000;
 
-/// The effort that one part may use.
+/// The effort for one part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share {
     /// Steps of work; `u64::MAX` for no limit.
     pub work: u64,
-    /// The moment to stop.
+    /// The time limit.
     pub end: Option<Instant>,
     pub steps: Steps,
-    /// The number of earlier attempts at the part.
+    /// Number of earlier attempts at the part.
     pub round: u64,
 }
 
@@ -122,8 +124,7 @@ fn concurrent(
         })
     });
     let finished = || prover.as_ref().is_none_or(std::thread::JoinHandle::is_finished);
-    // Most parts are proven within moments, and annealing would only take the processor from the
-    // proof.
+    // Most parts are proven quickly, and annealing would only slow down the proof.
     let start = Instant::now();
     while !finished() && !over() && !clock.is_narrow() && start.elapsed() < patience {
         std::thread::sleep(Duration::from_micros(200));
@@ -137,7 +138,7 @@ fn concurrent(
     incumbent.finish();
     report(incumbent);
     if let Some(prover) = prover {
-        // The solver may need a while to notice the stop; then the thread ends later by itself.
+        // The solver may notice the stop flag late; then the thread is left to end by itself.
         let start = Instant::now();
         while !prover.is_finished() && start.elapsed() < Duration::from_millis(20) {
             std::thread::sleep(Duration::from_micros(200));
@@ -149,7 +150,7 @@ fn concurrent(
     }
 }
 
-/// Proves, and then anneals, until the time is over or the proof is complete.
+/// First proves and then anneals on this thread, until the time is over or the proof is complete.
 fn one_after_the_other(
     graph: &Arc<Graph>,
     incumbent: &Arc<Incumbent>,
@@ -184,7 +185,7 @@ fn anneal(
     let end = share.end;
     let mut length = graph.n_sites() as f64 * LENGTH as f64;
     let mut seed = 2 + (share.round << 32);
-    // Visits per second, measured in each run.
+    // Node visits per second, measured in each run.
     let mut speed = 1e7;
     let mut budget = Budget { stop: over, left: u64::MAX, steps: share.steps };
     while !over() && !incumbent.is_done() && share.steps.anneal {
@@ -207,8 +208,7 @@ fn anneal(
                     reported = Instant::now();
                     report(incumbent);
                 }
-                // With three threads on two processors annealing would otherwise have one for
-                // itself.
+                // Without sleeping, annealing would occupy a processor that the proof can use.
                 let rests = incumbent.rests();
                 if rests > 0 && rested.elapsed() > TURN {
                     std::thread::sleep(TURN * rests);

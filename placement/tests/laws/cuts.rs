@@ -1,8 +1,9 @@
-//! Local cuts: never above the optimum, and better than the relaxation on multipliers.
+//! Tests of local cuts: their bounds never exceed the optimum, and exceed the relaxation for
+//! integer multipliers.
 
 use super::*;
 
-/// Returns limits under which bounds come only from the relaxation and cuts.
+/// Returns limits with which only the relaxation and cuts prove bounds.
 fn only_cuts(work: u64) -> Limits {
     let steps = Steps { branch: false, frontier_dp: false, ..Steps::default() };
     Limits { work: Some(work), time: None, steps, ..Limits::default() }

@@ -1,15 +1,15 @@
-//! Families of programs that the optimizer was not designed for: small ones equal exhaustive
-//! search, larger ones keep the laws.
+//! Tests with families of programs for which the optimizer was not designed. Small ones are
+//! compared with exhaustive search, and larger ones are checked for the laws.
 
 use super::*;
 
-/// A noise model: fresh noise, budget, and noise after a reduce.
+/// A noise model.
 #[derive(Clone, Copy)]
 struct Scale {
     fresh: Bits,
     budget: Bits,
     reset: Bits,
-    /// The most noise that an addition adds.
+    /// Maximum noise that an addition adds.
     most: usize,
     /// The largest cost of a site.
     price: usize,
@@ -48,7 +48,7 @@ impl Family<'_> {
 
 type Make = fn(&mut Family, usize);
 
-/// Additions one after the other, with a squaring here and there.
+/// A chain of additions and some squarings.
 fn chain(it: &mut Family, n: usize) {
     let mut last = it.fresh();
     for at in 0..n {
@@ -56,7 +56,7 @@ fn chain(it: &mut Family, n: usize) {
     }
 }
 
-/// Pairs of pairs of pairs.
+/// A binary tree.
 fn tree(it: &mut Family, n: usize) {
     let mut row: Vec<Node> = (0..=n.div_ceil(2)).map(|_| it.fresh()).collect();
     while row.len() > 1 {
@@ -69,7 +69,7 @@ fn tree(it: &mut Family, n: usize) {
     }
 }
 
-/// One value that all others use.
+/// A value with many users.
 fn hub(it: &mut Family, n: usize) {
     let a = it.fresh();
     let center = it.mul(a, a);
@@ -85,7 +85,7 @@ fn hub(it: &mut Family, n: usize) {
     }
 }
 
-/// Each value from its neighbors above and to the left.
+/// A grid in which each value is computed from its upper and left neighbors.
 fn grid(it: &mut Family, n: usize) {
     let width = 1 + n.isqrt();
     let mut above: Vec<Node> = (0..width).map(|_| it.fresh()).collect();
@@ -98,7 +98,7 @@ fn grid(it: &mut Family, n: usize) {
     }
 }
 
-/// Nothing but multiplications.
+/// Multiplications only.
 fn muls(it: &mut Family, n: usize) {
     let mut values = vec![it.fresh(), it.fresh(), it.fresh()];
     for _ in 0..n {
@@ -108,7 +108,7 @@ fn muls(it: &mut Family, n: usize) {
     }
 }
 
-/// The first values are used to the end.
+/// A chain that uses the first values up to the end.
 fn long_lived(it: &mut Family, n: usize) {
     let a = it.fresh();
     let mut values = vec![a];
@@ -119,7 +119,7 @@ fn long_lived(it: &mut Family, n: usize) {
     }
 }
 
-/// Cycles one after the other: the values that a loop with an unknown trip count carries.
+/// A chain of cycles, as in loops with unknown trip counts.
 fn loops(it: &mut Family, n: usize) {
     let mut before = it.fresh();
     for _ in 0..n / 3 {

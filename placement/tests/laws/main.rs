@@ -1,5 +1,5 @@
-//! The optimizer against exhaustive search on 10,000 random instances, with its steps on and off,
-//! interrupted, and on unusual input.
+//! Tests of the optimizer: against exhaustive search on 10,000 random instances, without single
+//! steps, with interruptions, and on unusual input.
 
 #![allow(clippy::many_single_char_names, reason = "values of generated programs")]
 
@@ -22,7 +22,7 @@ mod programs;
 #[path = "../../src/random.rs"]
 mod random;
 
-/// Returns the least cost of a legal choice, by trying all, the cheapest first.
+/// Returns the least cost of a legal choice. Tries all choices, the cheapest first.
 fn exhaustive(instance: &Instance) -> Option<u64> {
     let n = instance.sites.len();
     let choice = |bits: u32| -> Vec<bool> { (0..n).map(|s| bits >> s & 1 == 1).collect() };
@@ -35,7 +35,7 @@ fn exhaustive(instance: &Instance) -> Option<u64> {
     all.into_iter().find(|it| evaluate::legal(instance, &choice(it.1))).map(|it| it.0)
 }
 
-/// Checks the laws that a placement keeps whatever the limits are.
+/// Checks the laws that hold for every placement, for any limits.
 fn check_laws(instance: &Instance, placement: &Placement) {
     let mut chosen = vec![false; instance.sites.len()];
     let mut cost = 0_u64;
@@ -58,8 +58,8 @@ fn check_laws(instance: &Instance, placement: &Placement) {
     }
 }
 
-/// Checks that `place` agrees with exhaustive search, also without the first sweep, which leaves so
-/// few sites to the other steps.
+/// Checks that `place` agrees with exhaustive search, with and without the first sweep. With it,
+/// most instances never reach the other steps.
 fn check(instance: &Instance, limits: &Limits) {
     let expected = exhaustive(instance);
     for sweep_first in [true, false] {
@@ -98,7 +98,7 @@ fn random_instance(random: &mut Random, most_sites: usize, shape: Shape) -> Inst
     for i in 0..n_nodes {
         let limit = match random.below(if shape.limits { 8 } else { usize::MAX }) {
             0 => budget - 1,
-            // Noise that may grow without end has no rows, so without cores there is no proof.
+            // The compact model cannot express unbounded noise, so without cores there is no proof.
             1 if !(shape.cycles && shape.resets) => Bits::MAX,
             _ => budget,
         };
@@ -246,7 +246,7 @@ fn works_without_any_single_step() {
         limits.work = Some(1_000_000);
         let off = switches[i % switches.len()](&mut limits.steps);
         *off = false;
-        // Without cores there is no claim.
+        // Without cores, the answer need not be optimal.
         let exact = limits.steps.prove && limits.steps.branch && limits.steps.cores;
         if exact {
             check(&instance, &limits);
@@ -276,7 +276,7 @@ fn locates_infeasibility() {
     let b = instance.push(NodeRule::Sum(0), &[a, a], 9, None);
     let err = place(&instance, &quick()).unwrap_err();
     assert_eq!(err, Infeasible { node: b, why: Why::Over { least: 10, limit: 9 } });
-    // A loop that grows and holds no site.
+    // A cycle that raises noise and has no site.
     let mut instance = Instance::default();
     let a = instance.push(NodeRule::Source(5), &[], 9, None);
     let b = Node(1);
@@ -336,7 +336,7 @@ fn answers_legally_after_a_cancellation_at_any_time() {
         let end = Instant::now();
         check_laws(&instance, &placement);
         let asked = timer.join().unwrap();
-        // Fifty milliseconds on a quiet machine; tests run on any.
+        // On an idle machine it takes about 50 ms.
         assert!(end.saturating_duration_since(asked) < Duration::from_secs(2));
     }
 }
@@ -364,7 +364,7 @@ fn answers_legally_after_an_interruption_at_any_step() {
         let n = 20 + random.below(100);
         let instance = window_program(&mut random, n);
         let best = place(&instance, &quick()).unwrap();
-        // Seventeen times at random: a thousand in all.
+        // 17 random interruptions for each of 60 programs.
         for _ in 0..17 {
             let work = 1 << random.below(18);
             let work = Some(work + random.below(work as usize) as u64);
@@ -373,7 +373,7 @@ fn answers_legally_after_an_interruption_at_any_step() {
             assert!(placement.lower_bound <= best.cost && best.lower_bound <= placement.cost);
         }
     }
-    // Also interrupted at the n-th progress report.
+    // Interruption at the n-th progress report.
     let instance = window_program(&mut random, 400);
     for n in 0..12 {
         let cancel = Arc::new(AtomicBool::new(false));
@@ -411,7 +411,7 @@ fn repeats_an_answer_under_a_work_limit() {
     assert_eq!(run(), run());
 }
 
-/// Returns two instances as one; they share nothing.
+/// Returns the disjoint union of two instances.
 fn side_by_side(a: &Instance, b: &Instance) -> Instance {
     let mut out = a.clone();
     let (n_nodes, n_sites) = (a.nodes.len() as u32, a.sites.len() as u32);
@@ -429,8 +429,8 @@ fn side_by_side(a: &Instance, b: &Instance) -> Instance {
 
 #[test]
 fn gives_the_effort_that_easy_parts_leave_to_hard_ones() {
-    // It is larger, so that its turn comes later, and proven at once: one reduce serves all
-    // branches.
+    // The easy part is larger, so it is solved later. It is proven quickly, because one reset
+    // suffices for all branches.
     let mut easy = Program::default();
     let a = easy.encode();
     let center = easy.mul(a, a);
@@ -443,7 +443,7 @@ fn gives_the_effort_that_easy_parts_leave_to_hard_ones() {
         let hard = window_program(&mut Random::new(seed), 250);
         for work in [2_000_000, 8_000_000, 32_000_000] {
             let proof = |work| place(&hard, &with(work)).unwrap().proof;
-            // Its share alone is too little work, and the rest is enough.
+            // The share of the hard part is too small, but with the rest it is sufficient.
             if proof(work / 8) == Optimality::Optimal || proof(work / 2) == Optimality::Gap {
                 continue;
             }
@@ -478,7 +478,8 @@ fn progress_only_improves() {
 
 #[test]
 fn does_not_count_up_to_a_distant_limit() {
-    // Two billion turns of the cycle would reach it. (Cores need a step for each level.)
+    // The noise would reach the limit after two billion iterations of the cycle. (Cores are off,
+    // because they need a step for each level.)
     let steps = Steps { cores: false, ..Steps::default() };
     let mut instance = Instance::default();
     let a = instance.push(NodeRule::Source(FRESH), &[], BUDGET, None);
@@ -492,7 +493,7 @@ fn does_not_count_up_to_a_distant_limit() {
 
 #[test]
 fn accepts_operands_after_their_users() {
-    // A chain of a thousand additions, last first.
+    // A chain of 1000 additions in reverse order.
     let n = 1000_u32;
     let mut instance = Instance::default();
     for v in 0..n {
@@ -507,7 +508,7 @@ fn accepts_operands_after_their_users() {
 
 #[test]
 fn bounds_a_large_part_in_clusters() {
-    // Bounds of clusters and of the whole must agree with the bound without clusters.
+    // The bounds with and without clusters must be consistent.
     let instance = window_program(&mut Random::new(17), 7500);
     let limits = |cluster| Limits {
         time: None,
@@ -522,7 +523,8 @@ fn bounds_a_large_part_in_clusters() {
 
 #[test]
 fn stops_concurrent_clusters_on_request() {
-    // Without a work limit there are threads. Interrupted at the n-th progress report.
+    // Without a work limit, clusters are solved concurrently. Interruption at the n-th progress
+    // report.
     let instance = window_program(&mut Random::new(19), 3500);
     for n in [1, 4] {
         let cancel = Arc::new(AtomicBool::new(false));
@@ -536,7 +538,7 @@ fn stops_concurrent_clusters_on_request() {
     }
 }
 
-/// [`check_laws`] without the check for useless sites, which takes an evaluation per site.
+/// Like [`check_laws`], without the check for useless sites, which needs an evaluation per site.
 fn check_laws_of_large(instance: &Instance, placement: &Placement) {
     let mut chosen = vec![false; instance.sites.len()];
     placement.sites.iter().for_each(|s| chosen[s.0 as usize] = true);

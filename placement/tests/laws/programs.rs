@@ -1,14 +1,14 @@
-//! Programs of the built-in noise model, for the laws and for the unit tests of the crate.
+//! Programs with the built-in noise model, for the laws and for the unit tests of the crate.
 
 use crate::random::Random;
 use crate::{Bits, Instance, Node, NodeRule};
 
-/// Noise of a fresh value, and after a reduce.
+/// Noise of a fresh value, and after a reset.
 pub(crate) const FRESH: Bits = 12;
 /// The limit of every op.
 pub(crate) const BUDGET: Bits = 26;
 
-/// A program of the built-in noise model: every op may be reduced at cost 1.
+/// A program with the built-in noise model. Each result can be reset at cost 1.
 #[derive(Default)]
 pub(crate) struct Program(pub Instance);
 
@@ -31,7 +31,8 @@ impl Program {
     }
 }
 
-/// Returns a program of the family of the measurements: random operands from the last fifty values.
+/// Returns a program like those of the measurements, with random operands among the last fifty
+/// values.
 pub(crate) fn window_program(random: &mut Random, ops: usize) -> Instance {
     let mut program = Program::default();
     let mut values: Vec<Node> = (0..4).map(|_| program.encode()).collect();
@@ -44,7 +45,7 @@ pub(crate) fn window_program(random: &mut Random, ops: usize) -> Instance {
     program.0
 }
 
-/// Returns the product of two numbers of `n` bits, row by row, from full adders with one
+/// Returns an array multiplier of two `n`-bit numbers, built from full adders with one
 /// multiplication each.
 pub(crate) fn multiplier(n: usize) -> Instance {
     let mut it = Program::default();

@@ -1,5 +1,5 @@
-//! No program needs fewer reductions than the bound says: all small programs, and random ones, are
-//! written down and counted.
+//! Tests that no program needs fewer reductions than the bound: enumerates all small programs, and
+//! generates random ones.
 
 use super::least;
 use crate::scale::Scale;
@@ -9,11 +9,11 @@ fn scale(reset: u32, budget: u32) -> Scale {
     Scale { reset, budget, add: 1, mask: 31 }
 }
 
-/// A program with reductions, as it grows.
+/// A program with reductions, which is extended op by op.
 #[derive(Clone)]
 struct Grown {
     program: Straight,
-    /// The values that may be used, and their noise. A reduction adds one for the same line.
+    /// The available values with their noise. A reduction adds another entry for the same line.
     values: Vec<(Reg, u32)>,
     n_reductions: u64,
 }
@@ -25,7 +25,7 @@ impl Grown {
         Self { program, values, n_reductions: 0 }
     }
 
-    /// The program with one op more, if it is legal.
+    /// Returns the program with one more op, if it is legal.
     fn with(&self, kind: usize, a: usize, b: usize, scale: Scale) -> Option<Self> {
         let mut out = self.clone();
         let (left, right) = (self.values[a], self.values[b]);
@@ -44,7 +44,7 @@ impl Grown {
         (noise <= scale.budget).then_some(out)
     }
 
-    /// Compares the bound with the reductions. The last value is the output.
+    /// Compares the bound with the number of reductions. The last value is the output.
     fn check(&self, scale: Scale) -> u64 {
         let mut program = self.program.clone();
         program.outputs = self.values.last().map(|it| it.0).into_iter().collect();
@@ -54,7 +54,7 @@ impl Grown {
         bound
     }
 
-    /// All programs with so many ops more. Returns how many have which bound.
+    /// Checks all programs with up to `n_ops` more ops. Counts them in `found` by their bounds.
     fn all(&self, n_ops: usize, scale: Scale, found: &mut [u64; 8]) {
         found[self.check(scale) as usize] += 1;
         if n_ops == 0 {
@@ -91,11 +91,11 @@ fn no_small_program_needs_less_than_the_bound() {
     ] {
         Grown::new(&leaves).all(4, scale(reset, budget), &mut found);
     }
-    // Enough programs reach a bound that says something.
+    // Enough programs have a nontrivial bound.
     assert!(found[1] > 1000, "{found:?}");
 }
 
-/// Random programs that multiply leaves, reduce and add, which larger polynomials need.
+/// Random programs cover larger polynomials.
 #[test]
 fn no_random_program_needs_less_than_the_bound() {
     let mut seed = 5_u64;
@@ -153,7 +153,7 @@ fn dot(program: &mut Straight, of: &[Reg]) -> Reg {
 
 #[test]
 fn families_have_the_bounds_that_the_search_reaches() {
-    // 256 values fill a bin.
+    // With budget 20, a bin has room for 256 values.
     let sums = [2, 256, 257, 511, 512].map(|it| bound_within(20, it, chain(Line::Add)));
     assert_eq!(sums, [0, 0, 1, 1, 2]);
     let dots = [4, 5, 7, 8, 64].map(|it| bound(2 * it, dot));

@@ -1,14 +1,14 @@
-//! Loops that run several iterations at once, and branches that leave a part of their results to
-//! the ops after them.
+//! Comparison of loops that combine several iterations, and of branches from which common terms or
+//! factors were moved out.
 //!
-//! *Loops.* A loop is compared with loops that follow each other and together run as many
-//! iterations. One iteration of a new loop takes the place of some of the old one: with the carried
-//! values and the induction variable as unknowns, these are evaluated one after the other, and
-//! leave what the new one yields. A carried value may differ from the new one by a value that does
-//! not change.
+//! *Loops.* A loop is compared with a sequence of loops that together cover its iterations. One
+//! iteration of a new loop corresponds to several old ones: with the carried values and the
+//! induction variable as unknowns, the old iterations are evaluated one after the other, and must
+//! give the yields of the new iteration. The old and the new carried values may differ by an
+//! invariant value.
 //!
-//! *Branches.* The old results are the new ones, plus or times a value that is the same in both
-//! cases. The difference, or the quotient, of what the first region yields gives this value.
+//! *Branches.* The old results are the new results plus or times a value that is the same in both
+//! cases. This value is the difference or the quotient of the yields of the first region.
 
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ use super::polynomial::{Polynomial, Unknown};
 use super::side::Side;
 use super::{Event, Feed, MOST_DEPTH, MOST_ROUNDS, Proof};
 
-/// A loop of known bounds.
+/// A loop with known bounds.
 pub(super) struct Counted {
     op: Op,
     lower: i128,
@@ -30,7 +30,7 @@ pub(super) struct Counted {
     inits: Vec<Value>,
     index: Value,
     args: Vec<Value>,
-    /// The ops of the body but the last.
+    /// The ops of the body except the last.
     body: Vec<Op>,
     yields: Vec<Value>,
 }
@@ -74,9 +74,9 @@ impl Counted {
     }
 }
 
-/// The body of a loop that is evaluated.
+/// The body of a loop, for its evaluation.
 pub(super) struct Body {
-    /// All values that it defines.
+    /// All values that the body defines.
     values: Vec<Value>,
     index: Value,
     args: Vec<Value>,
@@ -88,10 +88,10 @@ pub(super) struct Body {
     carried: Vec<Rc<Polynomial>>,
 }
 
-/// The values that a case of a branch yields before and after.
+/// The old and the new value that a case of a branch yields.
 type Yields = (Polynomial, Polynomial);
 
-/// Attributes of loops that say nothing but how often they run.
+/// Attributes of loops that determine only the iteration space.
 const BOUNDS: &[&str] = &["lowerBoundMap", "upperBoundMap", "step", "operandSegmentSizes"];
 
 fn has_only_bounds(ir: &Ir, op: Op) -> Result<(), String> {
@@ -103,7 +103,8 @@ fn has_only_bounds(ir: &Ir, op: Op) -> Result<(), String> {
 }
 
 impl Proof<'_> {
-    /// True if loops cannot be compared body by body.
+    /// Returns true if two loops differ in bounds, text or initial values, so that their bodies
+    /// cannot be compared one to one.
     pub(super) fn is_other_loop(&mut self, old: &Counted, new: &Counted) -> bool {
         let counts = |it: &Counted| (it.lower, it.step, it.trips);
         let mut is_same = counts(old) == counts(new)
@@ -122,7 +123,8 @@ impl Proof<'_> {
         self.work.are_equal(&left, &right, &self.meaning) == Some(true)
     }
 
-    /// Number of iterations of a loop that one of another takes the place of; 0 if none.
+    /// Returns the number of iterations of the old loop in one iteration of the new loop, which
+    /// must continue after `n_done` old iterations; 0 if it does not.
     fn n_at_once(&self, old: &Counted, new: &Counted, n_done: u64) -> u64 {
         let ty = |side: &Side<'_>, it| side.ir.interner.type_text(side.ir.value(it).ty);
         let lower = old.step.checked_mul(i128::from(n_done)).map(|it| old.lower.checked_add(it));
@@ -141,8 +143,8 @@ impl Proof<'_> {
         self.n_at_once(old, new, 0) > 0
     }
 
-    /// Compares a loop with some that take its place, of which the first is given. Returns the
-    /// place after the last.
+    /// Compares a loop with the sequence of loops that replaces it; `first` is the first one.
+    /// Returns the index of the op after the last one.
     pub(super) fn strides(
         &mut self,
         old: &Counted,
@@ -156,7 +158,7 @@ impl Proof<'_> {
         if depth > MOST_DEPTH {
             return Err("loops are nested too deeply".to_owned());
         }
-        // Bounds and steps have been compared; attributes are left.
+        // Bounds and steps were compared before; other attributes are not allowed.
         has_only_bounds(self.old.ir, old.op)?;
         has_only_bounds(self.new.ir, first.op)?;
         let results = (&ir.op(old.op).results, &self.new.ir.op(first.op).results);
@@ -235,7 +237,7 @@ impl Proof<'_> {
                 self.new.known.insert(it, unknown);
             }
             n_done += n * new.trips;
-            // The loop of the remaining iterations, if these are not unrolled.
+            // The loop for the remaining iterations, unless these are unrolled.
             let next = self.next_loop(old, new_ops, at, n_done);
             let Some((after, it)) = next.filter(|_| n_done < old.trips) else {
                 let mut carried = Vec::new();
@@ -247,7 +249,7 @@ impl Proof<'_> {
                 break;
             };
             has_only_bounds(self.new.ir, it.op)?;
-            // The ops between may be needed.
+            // The ops in between may be needed.
             for &op in &new_ops[at..after] {
                 self.work.tick()?;
                 if is_arithmetic(self.new.ir, op) {
@@ -271,8 +273,8 @@ impl Proof<'_> {
         Ok(at)
     }
 
-    /// The next op that is not computed, if it is a loop that goes on with the iterations of
-    /// another one.
+    /// Returns the next op that is not a computation, with its index, if it is a loop that
+    /// continues the iterations of the old loop.
     fn next_loop(
         &self,
         old: &Counted,
@@ -285,7 +287,7 @@ impl Proof<'_> {
         (self.n_at_once(old, &it, n_done) > 0).then_some((at + next, it))
     }
 
-    /// The results of a loop of which some iterations are left, from what it carries.
+    /// Computes the results of a loop from the carried values before its last `n` iterations.
     fn last_rounds(
         &mut self,
         old: &Counted,
@@ -331,7 +333,7 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// Two branches of the same text.
+    /// Compares two branches with the same text.
     pub(super) fn branch(&mut self, old: Op, new: Op, depth: usize) -> Result<(), String> {
         let (a, b) = (self.old.ir.op(old), self.new.ir.op(new));
         if a.regions.len() != b.regions.len() || depth > MOST_DEPTH {
@@ -344,7 +346,7 @@ impl Proof<'_> {
             self.new.known.insert(b, unknown.clone());
             unknowns.push(unknown);
         }
-        // Unknowns from here on are values of one case.
+        // Unknowns from here on belong to one case.
         let mark = self.work.unknown();
         let mut yields: Vec<Vec<Yields>> = vec![Vec::new(); unknowns.len()];
         let regions: Vec<_> = a.regions.iter().zip(&b.regions).map(|it| (it.0.1, it.1.1)).collect();
@@ -389,8 +391,8 @@ impl Proof<'_> {
         Ok(())
     }
 
-    /// The result of a branch before, if its result after is an unknown, from what the cases yield
-    /// before and after.
+    /// Returns the old result of a branch in terms of the new one, derived from the old and new
+    /// yields of the cases.
     fn related(
         &mut self,
         old: Value,
@@ -404,7 +406,7 @@ impl Proof<'_> {
             factors.extend(yields.iter().filter_map(|it| it.0.divided(&it.1)));
         }
         for factor in factors {
-            // The rest is the same value in all cases.
+            // The rest must be the same value in all cases.
             let mut rest: Option<Polynomial> = None;
             let is_outer = |it: &Polynomial| it.unknowns().all(|it| it < mark);
             let mut is_related = is_outer(&factor);
@@ -412,7 +414,7 @@ impl Proof<'_> {
                 let product = self.work.product(&factor, right)?;
                 let mut difference = self.work.sum(left, &product, true)?;
                 if !is_outer(&difference) {
-                    // Values of the case may cancel.
+                    // Unknowns of the case may cancel after expansion.
                     difference = self.work.expanded(difference, Unknown(0), &self.meaning)?;
                 }
                 is_related &= match &rest {
@@ -433,7 +435,7 @@ impl Proof<'_> {
         None
     }
 
-    /// The difference of the initial values of a loop, which stays the same.
+    /// Returns the difference of the initial values of a loop, which must be invariant.
     fn difference(&mut self, old: Value, new: Value) -> Result<Polynomial, String> {
         let left = self.old.value(old, &mut self.work)?;
         let right = self.new.value(new, &mut self.work)?;

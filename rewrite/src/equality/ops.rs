@@ -1,4 +1,4 @@
-//! Ops as the proof sees them.
+//! Classification of ops for the proof.
 
 use noisy_analyses::Program;
 use noisy_integers::constant::Constant;
@@ -7,8 +7,8 @@ use noisy_syntax::{Def, Form, Ir, Op, OpKind, Span, TypeData, Value};
 
 use super::polynomial::PLAINTEXT_BITS;
 
-/// True if an op is a sum, a difference or a product of two noisy integers, or reduces the noise of
-/// one, and says nothing else.
+/// Returns true if an op is a sum, a difference or a product of two noisy integers, or reduces the
+/// noise of one, without further attributes.
 pub(super) fn is_arithmetic(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     let n_operands = match data.kind {
@@ -26,12 +26,12 @@ pub(super) fn is_arithmetic(ir: &Ir, op: Op) -> bool {
         && data.operands.iter().all(|it| it.value.is_some_and(noisy))
 }
 
-/// True if a value is a noisy integer.
+/// Returns true if a value is a noisy integer.
 pub(super) fn is_noisy(ir: &Ir, value: Value) -> bool {
     ir.interner.type_text(ir.value(value).ty) == "!noisy.i32"
 }
 
-/// The plaintext that is encoded in a value in each run.
+/// Returns the plaintext of a value that encodes a constant.
 pub(super) fn constant(program: &Program, value: Value) -> Option<u64> {
     let ir = program.ir();
     let Def::Result(op, 0) = ir.value(value).def else { return None };
@@ -48,7 +48,7 @@ pub(super) fn constant(program: &Program, value: Value) -> Option<u64> {
     }
 }
 
-/// An integer that depends on nothing but constants and at most one other.
+/// An integer op that depends on constants and at most one other integer.
 pub(super) enum Scalar {
     /// A constant.
     Number(i128),
@@ -56,8 +56,8 @@ pub(super) enum Scalar {
     Sum(i128),
 }
 
-/// The meaning of an op that is a constant, or the sum of an integer and one, and does nothing
-/// else.
+/// Returns the meaning of an op that is an integer constant, or the sum of an integer and a
+/// constant.
 pub(super) fn scalar(ir: &Ir, op: Op) -> Option<Scalar> {
     let data = ir.op(op);
     let n_attrs = ir.extra(op).attrs.len();
@@ -91,18 +91,19 @@ pub(super) fn scalar(ir: &Ir, op: Op) -> Option<Scalar> {
     }
 }
 
-/// The number that an `arith.constant` defines.
+/// Returns the number that an `arith.constant` defines.
 fn number(ir: &Ir, op: Op) -> Option<i128> {
     let is_plain = ir.op(op).kind == OpKind::ArithConstant && ir.extra(op).attrs.len() == 1;
     ir.interner.int_value(ir.attr(op, "value").filter(|_| is_plain)?)
 }
 
-/// True if the value of an op follows from those of its operands, and it does nothing else.
+/// Returns true if an op is a computation: its result depends only on its operands, and it has no
+/// other effects.
 pub(super) fn is_computed(ir: &Ir, op: Op) -> bool {
     is_arithmetic(ir, op) || scalar(ir, op).is_some()
 }
 
-/// The text of an op without its regions, its operands and the names of its results.
+/// Returns the text of an op without its regions, its operands and the names of its results.
 pub(super) fn skeleton(program: &Program, op: Op) -> String {
     let data = program.ir().op(op);
     let mut cuts: Vec<(u32, u32)> =

@@ -1,28 +1,28 @@
-//! Polynomials with coefficients modulo `2^5` in normal form: monomials in order, none with
-//! coefficient zero.
+//! Polynomials with coefficients modulo `2^5` in normal form: monomials are sorted and have nonzero
+//! coefficients.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-/// Bits of a plaintext: coefficients are integers modulo a power of two.
+/// Number of bits of a plaintext: coefficients are integers modulo a power of two.
 pub(crate) const PLAINTEXT_BITS: u32 = 5;
 
-/// Monomials of a polynomial, at most.
+/// Maximum number of monomials of a polynomial.
 const MOST_MONOMIALS: usize = 20_000;
 
-/// Products of monomials that a proof computes, at most.
+/// Maximum number of products of monomials in a proof.
 const MOST_WORK: u64 = 10_000_000;
 
-/// The largest exponent.
+/// Maximum exponent.
 const MOST_EXPONENT: u32 = 1 << 20;
 
-/// A value that nothing is known of.
+/// A variable that represents an unknown value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Unknown(pub(crate) u32);
 
-/// Unknowns with exponents, by unknown.
+/// Unknowns with exponents, sorted by unknown.
 type Powers = Box<[(Unknown, u32)]>;
 
 /// A polynomial.
@@ -57,7 +57,7 @@ impl Polynomial {
         self.0.is_empty()
     }
 
-    /// The unknown that it is, if it is one.
+    /// Returns the unknown if the polynomial consists of only one unknown.
     pub(super) fn as_unknown(&self) -> Option<Unknown> {
         match self.0.iter().next() {
             Some((powers, 1)) if self.len() == 1 => match powers[..] {
@@ -72,7 +72,8 @@ impl Polynomial {
         self.0.keys().flatten().map(|it| it.0)
     }
 
-    /// The polynomial whose product with another is this one, if that is a monomial.
+    /// Returns the quotient by a monomial with coefficient 1; `None` if `by` is not such a
+    /// monomial, or does not divide this polynomial.
     pub(super) fn divided(&self, by: &Self) -> Option<Self> {
         let (factor, &coefficient) = by.0.iter().next().filter(|_| by.len() == 1)?;
         let mut out = Self::default();
@@ -88,12 +89,12 @@ impl Polynomial {
         Some(out)
     }
 
-    /// The monomials, as powers of unknowns, and their coefficients.
+    /// Returns the monomials, as powers of unknowns, with their coefficients.
     pub(crate) fn terms(&self) -> impl Iterator<Item = (&[(Unknown, u32)], u64)> {
         self.0.iter().map(|it| (&**it.0, *it.1))
     }
 
-    /// The largest number of factors of a monomial.
+    /// Returns the largest degree of a monomial.
     pub(crate) fn degree(&self) -> u32 {
         self.0.keys().map(|it| it.iter().map(|it| it.1).sum()).max().unwrap_or(0)
     }
@@ -108,23 +109,23 @@ impl Polynomial {
     }
 }
 
-/// The work that is left for a proof, and the unknowns that it has named.
+/// The remaining work of a proof, and its unknowns.
 pub(crate) struct Work<'a> {
     left: u64,
-    /// Asked now and then; true ends the proof.
+    /// Called from time to time; true ends the proof.
     stop: &'a dyn Fn() -> bool,
-    /// Work until the next time it is asked.
+    /// Work until the next call of `stop`.
     until_asked: u64,
     n_unknowns: u32,
-    /// The unknowns that are integers: constants by type and number, and sums of an unknown and a
-    /// number.
+    /// The unknowns of integer constants, by type and number.
     constants: FxHashMap<(String, i128), Unknown>,
+    /// The unknowns of sums of an integer unknown and a number.
     sums: FxHashMap<(Unknown, i128), Unknown>,
-    /// The unknown and the number that an integer is the sum of.
+    /// The base unknown and the offset of each unknown in `sums`.
     parts: FxHashMap<Unknown, (Unknown, i128)>,
 }
 
-/// Work between two looks at the clock.
+/// Work between two calls of `stop`.
 const MOST_UNASKED: u64 = 2000;
 
 impl<'a> Work<'a> {
@@ -140,14 +141,14 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// A new unknown. Later ones are greater.
+    /// Returns a new unknown, which is greater than all earlier ones.
     pub(super) fn unknown(&mut self) -> Unknown {
         let unknown = Unknown(self.n_unknowns);
         self.n_unknowns += 1;
         unknown
     }
 
-    /// The unknown that stands for a constant of a type.
+    /// Returns the unknown that represents a constant of a type.
     pub(super) fn constant(&mut self, ty: String, number: i128) -> Unknown {
         if let Some(&it) = self.constants.get(&(ty.clone(), number)) {
             return it;
@@ -157,7 +158,7 @@ impl<'a> Work<'a> {
         unknown
     }
 
-    /// The unknown that stands for the sum of an integer and a number.
+    /// Returns the unknown that represents the sum of an integer and a number.
     pub(super) fn offset(&mut self, of: Unknown, by: i128) -> Option<Unknown> {
         let (base, first) = self.parts.get(&of).copied().unwrap_or((of, 0));
         let sum = first.checked_add(by)?;
@@ -173,7 +174,7 @@ impl<'a> Work<'a> {
         Some(unknown)
     }
 
-    /// Counts an op.
+    /// Counts the work for an op.
     pub(crate) fn tick(&mut self) -> Result<(), String> {
         self.spend(1).ok_or_else(|| "the proof takes too long".to_owned())
     }
@@ -221,9 +222,9 @@ impl<'a> Work<'a> {
         Some(out)
     }
 
-    /// True if two polynomials are shown equal: in their difference, unknowns that stand for others
-    /// are replaced by these, the latest first, until nothing is left. Most cancels long before all
-    /// are.
+    /// Returns true if two polynomials are proven equal: in their difference, unknowns with a
+    /// meaning are substituted, the latest first, until nothing is left. Most terms cancel long
+    /// before all unknowns are substituted.
     pub(crate) fn are_equal(
         &mut self,
         a: &Polynomial,
@@ -234,14 +235,15 @@ impl<'a> Work<'a> {
         Some(self.expanded(difference, Unknown(0), meaning)?.0.is_empty())
     }
 
-    /// A polynomial in which the unknowns from one on that stand for others are replaced by these.
+    /// Returns a polynomial in which all unknowns with a meaning, from the unknown `from` on, are
+    /// substituted.
     pub(super) fn expanded(
         &mut self,
         mut at: Polynomial,
         from: Unknown,
         meaning: &FxHashMap<Unknown, Rc<Polynomial>>,
     ) -> Option<Polynomial> {
-        // Meanings name earlier unknowns only, so this ends.
+        // Meanings contain only earlier unknowns, so the loop terminates.
         loop {
             let unknowns = at.unknowns().filter(|&it| it >= from && meaning.contains_key(&it));
             let Some(latest) = unknowns.max() else { return Some(at) };
@@ -274,7 +276,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The product of two products of powers.
+/// Multiplies two products of powers.
 fn joined(a: &Powers, b: &Powers) -> Option<Powers> {
     let mut out: BTreeMap<Unknown, u32> = BTreeMap::new();
     for &(unknown, exponent) in a.iter().chain(b.iter()) {

@@ -1,4 +1,4 @@
-//! The values of one of the programs.
+//! One of the two compared programs, with the polynomials of its values.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use super::ops::{Scalar, is_arithmetic, is_computed, scalar};
 use super::polynomial::{Polynomial, Work};
 use super::{MOST_DEPTH, MOST_ROUNDS};
 
-/// One of the programs.
+/// One of the two compared programs.
 pub(super) struct Side<'a> {
     pub program: &'a Program,
     pub ir: &'a Ir,
@@ -23,7 +23,7 @@ impl<'a> Side<'a> {
         Self { program, ir: program.ir(), known: FxHashMap::default() }
     }
 
-    /// The polynomial of a value.
+    /// Returns the polynomial of a value.
     pub(super) fn value(
         &mut self,
         value: Value,
@@ -54,7 +54,7 @@ impl<'a> Side<'a> {
         self.known.get(&value).cloned().ok_or_else(|| "a value is unknown".to_owned())
     }
 
-    /// The polynomial of an arithmetic op whose operands are known.
+    /// Returns the polynomial of a computation whose operands are known.
     fn computed(&self, op: Op, work: &mut Work<'_>) -> Result<Rc<Polynomial>, String> {
         let operand = |at: usize| {
             let value = self.ir.op(op).operands.get(at).and_then(|it| it.value);
@@ -86,8 +86,8 @@ impl<'a> Side<'a> {
         })
     }
 
-    /// The results of a loop of known trip count whose body is nothing but arithmetic, found round
-    /// by round; `None` if it is not such a loop.
+    /// Evaluates a loop of arithmetic with a known trip count iteration by iteration, and stores
+    /// its results. Returns `None` if the op is not such a loop.
     pub(super) fn evaluate(
         &mut self,
         op: Op,
@@ -129,9 +129,9 @@ impl<'a> Side<'a> {
         Ok(Some(()))
     }
 
-    /// The values that the body of a loop yields after some rounds. The body consists of its
-    /// arguments, its ops but the last, and the operands of that. `None` if it has other ops than
-    /// arithmetic.
+    /// Returns the values that the body of a loop yields after `n` iterations. The body consists of
+    /// its arguments, its ops except the last, and the operands of the last op. `None` if it has
+    /// ops other than arithmetic.
     pub(super) fn rounds(
         &mut self,
         (args, ops, yields): (&[Value], &[Op], &[Value]),
@@ -146,7 +146,7 @@ impl<'a> Side<'a> {
             for &it in ops {
                 work.tick()?;
                 if is_arithmetic(ir, it) {
-                    // Operands from outside may not be known yet.
+                    // Operands from outside of the loop may not be known yet.
                     for operand in &ir.op(it).operands {
                         let value = operand.value.ok_or("an operand is not defined")?;
                         self.value(value, work)?;

@@ -1,4 +1,4 @@
-//! Candidates: the arithmetic of a program in other ways.
+//! Candidates: equivalent forms of the arithmetic of a program.
 
 use std::time::Duration;
 
@@ -12,42 +12,43 @@ use crate::placing::{MOST_CODE_GROWTH, Placer, SMALL, costs, edited, is_read};
 use crate::search::{Effort, Variant, search};
 use crate::write::{self, Change};
 
-/// Candidates of a function that the optimizer judges, at most.
+/// Maximum number of candidates of a function for which the optimizer computes a placement.
 const MOST_CANDIDATES: usize = 4;
 
-/// Operations beyond which the optimizer judges fewer candidates: each takes its time.
+/// With more lines than this, the optimizer tries only one variant, because each placement takes
+/// time.
 const MANY_OPS: usize = 3000;
 
-/// Operations for each second of the time limit, at most: with less time the search would only take
-/// time from the placement of the program as it is.
+/// Maximum number of operations per second of the time limit. With less time per operation, the
+/// search would only take time from the placement of the original program.
 const MOST_OPS_PER_SECOND: f64 = 10_000.0;
 
-/// Time for the bound on all rewritings.
+/// Maximum time for the lower bound of all rewritings.
 const BOUND_TIME: Duration = Duration::from_millis(50);
 
-/// Operations of a block that is rewritten, at most.
+/// Maximum number of operations of a block that is rewritten.
 const MOST_OPS: usize = 50_000;
 
 /// The variants of a block.
 pub(super) struct Choice {
     function: usize,
-    /// True if loops are opened.
+    /// True if loops are unrolled.
     opens_loops: bool,
     extracted: Extracted,
     variants: Vec<Variant>,
-    /// Number of reductions that a simple placement needs before.
+    /// Number of reductions of the original block in a greedy placement.
     n_before: u64,
 }
 
-/// A candidate of a function: with loops opened or not, and the number of the variant of each of
-/// its blocks.
+/// A candidate of a function: true if loops are unrolled, and the index of the variant for all its
+/// blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Candidate {
     opens_loops: bool,
     variant: usize,
 }
 
-/// A program whose arithmetic is searched.
+/// The search for other forms of the arithmetic of a program.
 pub(super) struct Search<'a> {
     pub placer: &'a Placer<'a>,
     pub program: &'a Program,
@@ -55,7 +56,7 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The variants of all blocks.
+    /// Returns the variants of all blocks.
     pub(super) fn choices(&self, clock: &Clock) -> Vec<Choice> {
         let mut out: Vec<Choice> = Vec::new();
         for (at, &function) in self.functions.iter().enumerate() {
@@ -79,15 +80,16 @@ impl Search<'_> {
         out
     }
 
-    /// The program with the candidate of each function that costs least; `None` if there is none.
-    /// Each has to cost less than its function does already, if that is given.
+    /// Places the candidates and returns the program with the cheapest candidate of each function;
+    /// `None` if there is none. If `least` is given, a candidate must cost less than this cost of
+    /// its function.
     pub(super) fn tried(
         &self,
         choices: &[Choice],
         least: Option<Vec<f64>>,
         clock: &Clock,
     ) -> Option<Document> {
-        // If a simple placement saves nothing, a better one hardly does.
+        // If a greedy placement saves nothing, a better one hardly does.
         let is_promising = |at: usize| {
             let mut its = choices.iter().filter(|it| it.function == at);
             its.any(|it| it.extracted.has_opened || it.variants[0].n_reductions < it.n_before)
@@ -111,12 +113,12 @@ impl Search<'_> {
         let mut best: Vec<(f64, Option<Candidate>)> =
             least.into_iter().map(|it| (it, None)).collect();
         for (at, &candidate) in candidates.iter().enumerate() {
-            // The first is always tried.
+            // The first candidate is always tried.
             if at > 0 && clock.is_over() {
                 break;
             }
             let choose = |at: usize| promising[at].then_some(candidate);
-            // Functions that the candidate does not suit are tried one by one by the next.
+            // If the candidate cannot be applied, the next candidate is tried.
             let Some(after) = apply(self.program, choices, &choose) else { continue };
             let part = clock.part(1.0 / (candidates.len() - at) as f64);
             let Some((_, placed)) = self.placer.place(&after, &part) else { continue };
@@ -130,8 +132,8 @@ impl Search<'_> {
         apply(self.program, choices, &|at| best[at].1)
     }
 
-    /// Reductions that a function executes at least, however it is rewritten; 0 if it is not one
-    /// computation of its arguments and of encoded values.
+    /// Returns a lower bound of the executed reductions of all rewritings of a function; 0 if the
+    /// function is not a single computation on its arguments and on encoded values.
     pub(super) fn least(&self, at: usize, choices: &[Choice]) -> u64 {
         let (ir, function) = (self.program.ir(), self.functions[at]);
         let mut its = choices.iter().filter(|it| it.function == at && it.opens_loops);
@@ -216,7 +218,7 @@ impl Search<'_> {
     }
 }
 
-/// The program with a candidate of each function.
+/// Returns the program with the chosen candidate of each function.
 fn apply(
     program: &Program,
     choices: &[Choice],

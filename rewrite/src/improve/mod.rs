@@ -1,5 +1,5 @@
-//! From a program to a better one: candidates are placed by the optimizer, and the cheapest is
-//! taken if it is shown equal.
+//! Improvement of a program: the optimizer places candidates, and the cheapest one is taken if it
+//! is proven equivalent.
 
 mod candidates;
 
@@ -16,65 +16,66 @@ use crate::placing::{Options, Placer, costs, edited, functions_at};
 use crate::scale::Scale;
 use crate::structure::{Forms, is_form_of};
 
-/// The part of the time limit that is left for what follows: the result is placed and analyzed once
-/// more.
+/// The fraction of the time limit that is reserved for the caller, which places and analyzes the
+/// result again.
 const LAST_PART: f64 = 0.05;
 
-/// The time limit if there is none.
+/// The time limit if the options have none.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
 
-/// Time to place the result, if rewriting took all of it: the cache does not know placements that
-/// took less.
+/// Minimum time to place the result, even if rewriting took all the time: the cache does not
+/// contain placements that took less.
 const LEAST_TIME: Duration = Duration::from_millis(50);
 
-/// The time that is left for placing the result, of a limit that began with [`rewrite`].
+/// Returns the time for placing the result, out of a limit that started with [`rewrite`].
 pub fn time_left(limit: Duration, start: Instant) -> Duration {
     limit.saturating_sub(start.elapsed()).max(LEAST_TIME.min(limit))
 }
 
-/// The cost of a function before and after, in executed reductions.
+/// The costs of a function before and after rewriting, in executed reductions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saving {
-    /// The position of the function among those that were asked for.
+    /// The index of the function in the argument of [`rewrite`].
     pub at: usize,
     /// The name of the function, without `@`.
     pub function: String,
-    /// The cost of placing it as it was.
+    /// The cost of a placement of the original function.
     pub before: f64,
-    /// No placement of it as it was costs less.
+    /// Lower bound of the cost of placements of the original function.
     pub least_before: f64,
-    /// The cost of placing it rewritten.
+    /// The cost of a placement of the rewritten function.
     pub after: f64,
-    /// No placement of it rewritten costs less.
+    /// Lower bound of the cost of placements of the rewritten function.
     pub least_after: f64,
-    /// No function that computes the same by the laws of rewriting costs less.
+    /// Lower bound of the cost of all rewritings of the function.
     pub least: f64,
-    /// The proof that it computes the same.
+    /// The proof that both functions are equivalent.
     pub equality: Equality,
 }
 
 impl Saving {
-    /// Returns true if no rewriting by these laws needs fewer reductions.
+    /// Returns true if the rewriting is proven optimal.
     pub fn is_least(&self) -> bool {
         self.after <= self.least
     }
 }
 
-/// A rewritten program, not placed yet.
+/// A rewritten program without a placement.
 #[derive(Debug)]
 pub struct Rewritten {
-    /// The program that they make.
+    /// The rewritten program.
     pub document: Document,
     /// The functions that were rewritten.
     pub savings: Vec<Saving>,
 }
 
-/// Rewrites functions of a program so that they need fewer reductions; `None` if no rewriting that
-/// was found and shown equal saves any. Functions that cannot be placed are left as they are.
+/// Rewrites functions of a program so that they need fewer reductions. `None` if no rewriting was
+/// found that is proven equivalent and saves reductions. Functions without a placement are left
+/// unchanged.
 ///
-/// *Law.* The program as it is gets a placement with the whole time limit, beside the search. A
-/// rewriting is returned only if its own placement costs less than that one. Both placements are
-/// put into the cache of the options, so that placing the result takes no time and costs no more.
+/// *Law.* The original program is placed with the whole time limit, concurrently with the search. A
+/// rewriting is returned only if its own placement costs less. Both placements are stored in the
+/// cache of the options, so placing the result takes no time and has the same cost.
 pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option<Rewritten> {
     let scale = Scale::of(program.model())?;
     let limits = &options.placing.limits;
@@ -87,7 +88,7 @@ pub fn rewrite(program: &Program, functions: &[Op], options: &Options) -> Option
     let run = Run { program, functions, placer, race: Race::new(program) };
     let told = |placing: Placing| Placing { watch: options.placing.watch.clone(), ..placing };
     let (before, found) = if cfg!(target_family = "wasm") {
-        // No threads: half of the time for each.
+        // Without threads, each part gets half of the time.
         let before =
             insert_reduces(program, functions, &told(run.placer.placing(&clock.part(0.5))));
         run.race.end();
@@ -117,51 +118,53 @@ struct Run<'a> {
     race: Race,
 }
 
-/// A form of the program whose arithmetic was searched.
+/// A rewritten form of the program.
 struct Form {
     document: Document,
     functions: Vec<Op>,
 }
 
-/// All forms that were found.
+/// All forms that were found, with their ranking.
 #[derive(Default)]
 struct Found {
-    /// The ways to write the arithmetic of the program as it is.
+    /// The variants of the arithmetic of the original program.
     choices: Vec<Choice>,
     forms: Vec<Form>,
-    /// By function: the forms in which it has changed, with their costs, the cheapest first.
+    /// By function: the costs and the indices of the forms in which it has changed, the cheapest
+    /// first.
     ranked: Vec<Vec<(f64, usize)>>,
 }
 
 impl Found {
-    /// True if no function can get cheaper.
+    /// True if the best form of each function has cost 0.
     fn is_free(&self) -> bool {
         self.ranked.iter().all(|it| it.first().is_some_and(|it| it.0 <= 0.0))
     }
 
-    /// The last form that is the cheapest of a function.
+    /// Returns the latest form that is the cheapest one for some function.
     fn best(&self) -> Option<&Program> {
         let numbers = self.ranked.iter().filter_map(|it| Some(it.first()?.1));
         Some(&self.forms[numbers.max()?].document)
     }
 }
 
-/// A program that is shown equal.
+/// A rewritten program that is proven equivalent.
 struct Shown {
     after: Document,
-    /// By function: the proof, if it is rewritten.
+    /// By function: the proof if the function is rewritten.
     equalities: Vec<Option<Equality>>,
 }
 
 impl Run<'_> {
-    /// Finds the best form of each function, and places them.
+    /// Finds the best form of each function, and places the resulting program.
     fn find(&self, clock: &Clock) -> Option<(Found, Shown, Outcome)> {
         let mut found = self.forms(&clock.part(0.5).at_most(self.placer.options.time));
         let shown = self.shown(&mut found, &clock.part(0.5))?;
-        // A first answer, which the cache knows from the trial.
+        // The first placement is in the cache because of the trials.
         let (_, first) = self.placer.place(&shown.after, &clock.part(0.1))?;
         self.race.widen();
-        // A rewriting that cannot be placed has lost; other functions may be refused as they were.
+        // A rewritten function without a placement has infinite cost; an unchanged one without a
+        // placement does not count.
         let refused = |at: usize| if shown.equalities[at].is_some() { f64::INFINITY } else { 0.0 };
         let all = costs(&first).into_iter().enumerate();
         let cost = all.map(|(at, it)| it.map_or_else(|| refused(at), |it| it.0)).sum();
@@ -178,7 +181,8 @@ impl Run<'_> {
         Some((found, shown, placed))
     }
 
-    /// Rewrites the arithmetic of the program and of its other forms, each in a share of the time.
+    /// Rewrites the arithmetic of the program and of its restructured forms, each with a share of
+    /// the time.
     fn forms(&self, clock: &Clock) -> Found {
         let mut found =
             Found { ranked: vec![Vec::new(); self.functions.len()], ..Found::default() };
@@ -202,7 +206,7 @@ impl Run<'_> {
         found
     }
 
-    /// A form of the program with rewritten arithmetic.
+    /// Returns a restructured form of the program with rewritten arithmetic.
     fn searched(&self, form: Document, clock: &Clock) -> Document {
         let least = self.placer.place(&form, &clock.part(0.1));
         let after = least.and_then(|(functions, least)| {
@@ -214,7 +218,7 @@ impl Run<'_> {
         Forms::finished(after.unwrap_or(form), &self.placer)
     }
 
-    /// Ranks a form among the others.
+    /// Adds a form to the ranking of each function.
     fn offer(&self, found: &mut Found, document: Document, clock: &Clock) {
         let Some((functions, outcome)) = self.placer.place(&document, clock) else { return };
         let number = found.forms.len();
@@ -230,8 +234,8 @@ impl Run<'_> {
         found.forms.push(Form { document, functions });
     }
 
-    /// The program with the cheapest form of each function that is shown equal; `None` if all
-    /// functions are left as they are. Forms that are not shown equal are dropped.
+    /// Returns the program with the cheapest form of each function that is proven equivalent;
+    /// `None` if no function is changed. Forms that are not proven equivalent are dropped.
     fn shown(&self, found: &mut Found, clock: &Clock) -> Option<Shown> {
         while found.ranked.iter().any(|it| !it.is_empty()) {
             let mut edits = Vec::new();
@@ -249,7 +253,7 @@ impl Run<'_> {
             let mut is_shown = true;
             for (at, ranked) in found.ranked.iter_mut().enumerate().filter(|it| !it.1.is_empty()) {
                 let old = (self.program, self.functions[at]);
-                // Less for a form that others can take the place of.
+                // A form with alternatives gets less time.
                 let clock = clock.part(1.0 / ranked.len() as f64);
                 equalities[at] = equal_unless(old, (&after, new[at]), &|| clock.is_over()).ok();
                 if equalities[at].is_none() {
@@ -264,8 +268,8 @@ impl Run<'_> {
         None
     }
 
-    /// The functions whose rewriting costs less than what they are now. Functions that call each
-    /// other are kept or left together.
+    /// Returns the result with only the functions whose rewriting is cheaper. Functions that are
+    /// placed together are rewritten together or not at all.
     fn cheaper(
         &self,
         before: &Outcome,
@@ -286,9 +290,9 @@ impl Run<'_> {
             }
         }
         if is_left {
-            // No other form was placed with all of the time.
+            // Only the best forms were placed with the whole time limit.
             found.ranked.iter_mut().for_each(|it| it.truncate(1));
-            // The others were shown equal and placed already, in as little time.
+            // The remaining functions were already proven and placed, so little time suffices.
             let clock = Clock::new(
                 Duration::from_secs(1),
                 self.placer.options.placing.limits.cancel.clone(),
@@ -321,7 +325,8 @@ impl Run<'_> {
     }
 }
 
-/// For each function, the first of those that are placed together with it.
+/// Returns, for each function, the first function of its group: functions of a group are placed
+/// together.
 fn groups(functions: &[Op], outcome: &Outcome) -> Vec<usize> {
     let mut group: Vec<usize> = (0..functions.len()).collect();
     for it in &outcome.groups {

@@ -1,13 +1,13 @@
-//! Limits of time.
+//! Time limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A time that no work takes.
+/// A practically infinite time.
 const FAR: Duration = Duration::from_secs(1 << 28);
 
-/// Tells when work has to end.
+/// A time limit with a cancel flag.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     end: Instant,
@@ -18,12 +18,13 @@ pub(crate) struct Clock {
 impl Clock {
     pub(crate) fn new(time: Duration, cancel: Option<Arc<AtomicBool>>) -> Self {
         let now = Instant::now();
-        // A moment too far in the future to be represented is as good as one in some years.
+        // An instant that is too far in the future to be represented is replaced by a practically
+        // infinite limit.
         let end = now.checked_add(time).or_else(|| now.checked_add(FAR)).unwrap_or(now);
         Self { end, cancel }
     }
 
-    /// The time that is left.
+    /// Returns the remaining time.
     pub(crate) fn left(&self) -> Duration {
         if self.is_cancelled() {
             return Duration::ZERO;
@@ -35,12 +36,12 @@ impl Clock {
         self.left().is_zero()
     }
 
-    /// A clock for a part of the time that is left.
+    /// Returns a clock for a fraction of the remaining time.
     pub(crate) fn part(&self, of: f64) -> Self {
         Self::new(self.left().mul_f64(of.clamp(0.0, 1.0)), self.cancel.clone())
     }
 
-    /// A clock that ends after this time, or with this one if that is earlier.
+    /// Returns a clock that ends after the given time, or with this clock if that is earlier.
     pub(crate) fn at_most(&self, time: Duration) -> Self {
         Self::new(self.left().min(time), self.cancel.clone())
     }

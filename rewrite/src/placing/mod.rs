@@ -1,4 +1,4 @@
-//! The placement of programs while they are rewritten: options, time, costs.
+//! Placement of programs during rewriting: options, time, costs.
 
 pub(crate) mod clock;
 pub(crate) mod race;
@@ -14,33 +14,34 @@ use noisy_syntax::{Form, Op};
 use self::clock::Clock;
 use crate::scale::Scale;
 
-/// Lines of an opened loop, at most, as a multiple of the lines of the loop, beyond a few.
+/// Maximum growth of a loop by unrolling: its ops times this factor, plus [`SMALL`].
 pub(crate) const MOST_CODE_GROWTH: usize = 8;
 
-/// Lines of an opened loop that are always few enough.
+/// Number of ops that an unrolled loop may always have.
 pub(crate) const SMALL: usize = 64;
 
 /// Options of [`crate::rewrite`].
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Options of the placement of the result. Its time limit is that of all.
+    /// Options of the placements. Their time limit applies to the whole call.
     pub placing: PlacementOptions,
-    /// The search and the first placements of its candidates take no longer than this, nor than
-    /// half of the time limit.
+    /// Maximum time for the search and the first placements of its candidates; they also take at
+    /// most half of the time limit.
     pub time: Duration,
-    /// Operations that the result executes, at most, as a multiple of those before.
+    /// Maximum growth: the number of executed operations of the result relative to that of the
+    /// original program.
     pub growth: f64,
-    /// True if loops and branches stay as they are, unless loops are unrolled.
+    /// True if loops and branches are not restructured; loops may still be unrolled.
     pub keeps_structure: bool,
 }
 
-/// The functions that are rewritten, by their places, and how programs are placed.
+/// The functions to rewrite, and the parameters of their placement.
 pub(crate) struct Placer<'a> {
     pub options: &'a Options,
     pub scale: Scale,
-    /// The time limit.
+    /// The time limit in seconds.
     pub seconds: f64,
-    /// The places of the functions among all of the program.
+    /// The indices of the functions among all functions of the program.
     pub places: Vec<usize>,
 }
 
@@ -53,7 +54,7 @@ impl Placer<'_> {
         placing
     }
 
-    /// The functions of a form of the program, and their placement.
+    /// Returns the functions of a rewritten program, and their placement.
     pub(crate) fn place(&self, after: &Document, clock: &Clock) -> Option<(Vec<Op>, Outcome)> {
         let functions = functions_at(after, &self.places)?;
         let outcome = insert_reduces(after, &functions, &self.placing(clock)).ok()?;
@@ -61,7 +62,7 @@ impl Placer<'_> {
     }
 }
 
-/// A program after some edits, if they bring no problems.
+/// Returns a program after some edits, unless they introduce problems.
 pub(crate) fn edited(program: &Program, edits: &[TextEdit]) -> Option<Document> {
     let text = TextEdit::apply_all(edits, &program.source().text().to_string());
     let after = Document::with_model(&text, program.model().clone());
@@ -69,13 +70,14 @@ pub(crate) fn edited(program: &Program, edits: &[TextEdit]) -> Option<Document> 
     is_clean.then_some(after)
 }
 
-/// The functions of a program by their places among all.
+/// Returns functions of a program by their indices among all functions.
 pub(crate) fn functions_at(program: &Program, places: &[usize]) -> Option<Vec<Op>> {
     let all = program.ir().functions();
     places.iter().map(|&it| all.get(it).copied()).collect()
 }
 
-/// The cost of each function that was placed and the least that it may cost, in executions.
+/// Returns the cost and the lower bound of each function, in executed reductions; `None` for a
+/// function without a placement.
 pub(crate) fn costs(outcome: &Outcome) -> Vec<Option<(f64, f64)>> {
     let cost = |it: &analyses::FunctionOutcome| match &it.verdict {
         Verdict::Legal => Some((0.0, 0.0)),
@@ -88,7 +90,7 @@ pub(crate) fn costs(outcome: &Outcome) -> Vec<Option<(f64, f64)>> {
     outcome.functions.iter().map(cost).collect()
 }
 
-/// True if all ops of a function are known, so that all uses of values are.
+/// Returns true if all ops of a function were fully parsed, so that all uses of values are known.
 pub(crate) fn is_read(program: &Program, function: Op) -> bool {
     let ir = program.ir();
     let mut is_read = true;

@@ -1,5 +1,5 @@
-//! The placement of a program as it is and that of its rewriting run beside each other. The first
-//! ends early once its lower bound shows that it costs more than the second.
+//! Concurrent placement of the original program and of its rewriting. The placement of the original
+//! program ends early when its lower bound exceeds the cost of the rewriting.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,27 +8,29 @@ use std::time::{Duration, Instant};
 use noisy_analyses::repair::placement::Watch;
 use noisy_analyses::{Options as Placing, Program};
 
-/// Time that the placement of the program as it is has at least: most are proven by then.
+/// Minimum time for the placement of the original program; most placements are proven by then.
 const LEAST: Duration = Duration::from_millis(200);
 
-/// The standing of both placements.
+/// The shared state of both placements.
 #[derive(Clone, Debug)]
 pub(crate) struct Race {
     start: Instant,
-    /// True if both place the same functions together, so that their costs can be compared.
+    /// True if exactly one function is over the budget, so that both placements are about the same
+    /// function and their costs are comparable.
     is_fair: bool,
     standing: Arc<Mutex<Standing>>,
-    /// Ends the placement of the program as it is.
+    /// Flag that ends the placement of the original program.
     stop: Arc<AtomicBool>,
-    /// The search for a rewriting needs a core: the placement has one thread.
+    /// Flag that limits the placement of the original program to one thread while the search for a
+    /// rewriting runs.
     is_narrow: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
 struct Standing {
-    /// Cost of the program as it is, so far.
+    /// Best cost of the original program up to now.
     cost: f64,
-    /// It never costs less.
+    /// Lower bound of the cost of the original program.
     bound: f64,
     /// Cost of the rewriting.
     rival: f64,
@@ -52,7 +54,7 @@ impl Race {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the placement of the program as it is if it has lost.
+    /// Ends the placement of the original program if its bound exceeds the cost of the rewriting.
     fn decide(&self) {
         let it = self.standing();
         if self.is_fair && it.rival < it.bound {
@@ -60,7 +62,8 @@ impl Race {
         }
     }
 
-    /// The options of the placement of the program as it is, which this watches.
+    /// Returns options for the placement of the original program that report its progress to this
+    /// race.
     pub(crate) fn watched(&self, mut placing: Placing) -> Placing {
         let (race, told) = (self.clone(), placing.watch.take());
         let cancel = placing.limits.cancel.replace(self.stop.clone());
@@ -82,29 +85,30 @@ impl Race {
         placing
     }
 
-    /// The search for a rewriting has ended.
+    /// Called when the search for a rewriting has ended: allows all threads for the original
+    /// program.
     pub(crate) fn widen(&self) {
         self.is_narrow.store(false, Ordering::Relaxed);
     }
 
-    /// The placement of the program as it is has ended.
+    /// Called when the placement of the original program has ended.
     pub(crate) fn end(&self) {
         self.standing().is_over = true;
     }
 
-    /// True if the program as it is costs no more than its rewriting.
+    /// Returns true if the original program costs at most as much as a rewriting of this cost.
     pub(crate) fn is_lost(&self, cost: f64) -> bool {
         self.is_fair && self.standing().cost <= cost
     }
 
-    /// The rewriting has a first placement.
+    /// Called when the rewriting has a first placement.
     pub(crate) fn enter(&self, cost: f64) {
         self.standing().rival = cost;
         self.decide();
     }
 
-    /// The rewriting has its last placement. The other may go on for as long again, which mostly
-    /// proves its cost.
+    /// Called when the rewriting has its final placement. The other placement may continue for the
+    /// same time again, which mostly proves its cost.
     pub(crate) fn finish(&self, cost: f64) {
         let most = (self.start.elapsed() * 2).max(LEAST);
         while self.is_fair && self.start.elapsed() < most && !self.standing().is_over {
@@ -130,7 +134,8 @@ mod tests {
         Program::new(&(0..n).map(function).collect::<String>())
     }
 
-    /// The race after the program as it is was placed, which costs one reduction.
+    /// Returns the race after the placement of the original program, which costs one reduction per
+    /// function.
     fn placed(program: &Program, told: &Arc<Mutex<Vec<Told>>>) -> Race {
         let race = Race::new(program);
         let told = told.clone();

@@ -1,15 +1,15 @@
-//! From sums and products to operations on two operands, with reductions in mind.
+//! Lowering of n-ary sums and products to binary operations with few reductions.
 //!
-//! *Sums.* A tree over terms of noise `e` with root at most `B` exists if and only if the weights
-//! `2^e` add up to at most `2^B` (Kraft), and joining the two least noisy terms again and again
-//! finds it. Terms that weigh more are packed into bins of weight `2^B`, the noisiest first:
-//! weights are powers of two, so each bin is filled. The sum of a bin is reduced and goes on as a
-//! term.
+//! *Sums.* A tree over terms of noise `e` with noise at most `B` at the root exists if and only if
+//! the weights `2^e` add up to at most `2^B` (Kraft). It is found by repeatedly joining the two
+//! least noisy terms. Otherwise terms are packed into bins of weight `2^B`, the noisiest first;
+//! weights are powers of two, so each bin becomes full. The sum of a bin is reduced and is a term
+//! of the remaining sum.
 //!
-//! *Products.* The result of a multiplication is too noisy to be multiplied again, so each but the
-//! last is reduced; powers are made of as few multiplications as possible.
+//! *Products.* The result of a multiplication is too noisy for another multiplication, so all
+//! results except the last are reduced. Powers are computed with few multiplications.
 //!
-//! This module counts reductions; the optimizer decides where they go.
+//! This module only counts reductions; the optimizer places them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,14 +20,14 @@ use crate::scale::Scale;
 use crate::search::dag::{Dag, Id, Node};
 use crate::straight::{Line, Reg, Straight};
 
-/// A value, or its negative.
+/// A value or its negation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signed {
     pub reg: Reg,
     pub is_negative: bool,
 }
 
-/// A change that can be taken back.
+/// A change in the undo log.
 #[derive(Clone, Copy, Debug)]
 enum Undo {
     Push,
@@ -35,7 +35,7 @@ enum Undo {
     Node(Id),
 }
 
-/// A point to go back to.
+/// A position in the undo log.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     log_len: usize,
@@ -58,19 +58,19 @@ impl Mark {
 pub(crate) struct Balance {
     scale: Scale,
     out: Straight,
-    /// Noise of each value, after a reduction if it has one.
+    /// Noise of each value, after its reduction if there is one.
     noise: Vec<u32>,
     regs: FxHashMap<Line, Reg>,
     values: FxHashMap<Id, Signed>,
-    /// Reductions so far.
+    /// Number of reductions up to now.
     pub n_reductions: u64,
-    /// Operations so far.
+    /// Number of operations up to now.
     pub n_ops: usize,
     log: Vec<Undo>,
 }
 
 impl Balance {
-    /// A program with the leaves of another and nothing else.
+    /// Returns a program that consists of the leaves of another program.
     pub(crate) fn new(program: &Straight, scale: Scale) -> Self {
         let mut out = Self {
             scale,
@@ -95,7 +95,7 @@ impl Balance {
         Mark { log_len: self.log.len(), n_reductions: self.n_reductions, n_ops: self.n_ops }
     }
 
-    /// Forgets all that happened since a mark.
+    /// Undoes all changes since a mark.
     pub(crate) fn go_back(&mut self, mark: Mark) {
         while self.log.len() > mark.log_len {
             match self.log.pop() {
@@ -122,19 +122,19 @@ impl Balance {
         self.values.get(&id).copied()
     }
 
-    /// Says that a node has a value.
+    /// Sets the value of a node.
     pub(crate) fn set(&mut self, id: Id, value: Signed) {
         if self.values.insert(id, value).is_none() {
             self.log.push(Undo::Node(id));
         }
     }
 
-    /// The leaf of a number.
+    /// Returns the value of a leaf.
     pub(crate) fn leaf(&self, index: u32) -> Reg {
         self.regs[&Line::Leaf(index)]
     }
 
-    /// The value of an operation as it is, with reductions of operands where it would exceed the
+    /// Returns the value of an operation. Reduces operands if the operation would exceed the
     /// budget.
     pub(crate) fn op(&mut self, line: Line) -> Reg {
         if let Some(&reg) = self.regs.get(&line) {
@@ -164,8 +164,8 @@ impl Balance {
             let worst = line.operands().max_by_key(|&it| (self.noise(it), Reverse(it)));
             match worst.filter(|&it| self.noise(it) > self.scale.reset) {
                 Some(it) => self.reduce(it),
-                // No placement is legal; the caller's program had the same operation or none is
-                // offered.
+                // No placement is legal. The verification of the result rejects such a program,
+                // unless the original one has the same problem.
                 None => break noise,
             }
         };
@@ -198,17 +198,17 @@ impl Balance {
         Signed { reg, is_negative: a.is_negative != b.is_negative }
     }
 
-    /// The sum of some values.
+    /// Returns the sum of some values.
     fn sum_of(&mut self, mut items: Vec<Signed>) -> Option<Signed> {
         let capacity = Scale::weight(self.scale.budget);
         loop {
-            // A term beyond the budget has no legal placement; it fills a bin.
+            // A term over the budget has no legal placement; it fills a bin.
             let weigh = |it: &Signed| Scale::weight(self.noise(it.reg)).min(capacity);
             let total: u64 = items.iter().map(weigh).fold(0, u64::saturating_add);
             if total <= capacity {
                 return self.tree(items);
             }
-            // The noisiest first, in the order given.
+            // The noisiest first; the sort is stable.
             items.sort_by_key(|it| Reverse(self.noise(it.reg)));
             let mut free = capacity;
             let mut bin = Vec::new();
@@ -227,7 +227,7 @@ impl Balance {
         }
     }
 
-    /// The sum of values in a tree: the two least noisy are joined until one is left.
+    /// Returns the sum of values as a tree: repeatedly joins the two least noisy values.
     fn tree(&mut self, items: Vec<Signed>) -> Option<Signed> {
         let mut queue = BinaryHeap::new();
         let mut values = items;
@@ -243,17 +243,18 @@ impl Balance {
         }
     }
 
-    /// Zero, made of a value: there is no other without an encoded one.
+    /// Returns zero as the difference of a value with itself, because there is no encoded constant
+    /// zero.
     fn zero(&mut self, of: Reg) -> Signed {
         Signed { reg: self.op(Line::Sub(of, of)), is_negative: false }
     }
 
-    /// A value itself rather than its negative.
+    /// Returns a value without a pending negation.
     pub(crate) fn positive(&mut self, value: Signed) -> Reg {
         if !value.is_negative {
             return value.reg;
         }
-        // Of a leaf below it, so that it is known where the value is.
+        // Zero is computed from a leaf of the value, which is defined wherever the value is.
         let mut at = value.reg;
         while let Some(it) = self.out.lines[at.index()].operands().next() {
             at = it;
@@ -263,7 +264,8 @@ impl Balance {
     }
 
     fn sum(&mut self, terms: &[(Id, u64)], fallback: Reg) -> Signed {
-        // Digits of coefficients, each -1, 0 or 1, no two neighbours both other than 0.
+        // The non-adjacent form of the coefficients: digits are -1, 0 or 1, and no two neighbors
+        // are nonzero.
         let mut levels: Vec<Vec<Signed>> = Vec::new();
         let modulus = self.scale.mask.wrapping_add(1);
         for &(id, coefficient) in terms {
@@ -276,7 +278,7 @@ impl Balance {
             let mut level = 0;
             while left != 0 {
                 let digit = if left & 1 == 0 { 0 } else { 2 - (left & 3) };
-                // Three is better added up than subtracted from four.
+                // Exception: 3 is written as 2 + 1 instead of 4 - 1.
                 let digit = if left == 3 {
                     1
                 } else if left == -3 {
@@ -315,11 +317,11 @@ impl Balance {
         if is_square_free || n_powers < 2 {
             let mut values: Vec<Signed> =
                 factors.iter().map(|&(value, n)| self.power(value, n)).collect();
-            // The noisiest first: the last multiplication has the least noise.
+            // The noisiest first, so that the last multiplication has the least noise.
             values.sort_by_key(|it| (Reverse(self.noise(it.reg)), it.reg));
             return values.into_iter().reduce(|a, b| self.multiply(a, b));
         }
-        // Squares of all factors at once.
+        // All factors are squared together.
         let odd: Vec<(Signed, u32)> =
             factors.iter().filter(|it| it.1 % 2 == 1).map(|it| (it.0, 1)).collect();
         let half: Vec<(Signed, u32)> =
@@ -333,7 +335,7 @@ impl Balance {
         })
     }
 
-    /// The product of powers, by squaring all factors at once.
+    /// Returns a product of powers, computed by squaring all factors together.
     fn powers(&mut self, factors: &[(Signed, u32)]) -> Option<Signed> {
         let most = factors.iter().map(|it| it.1).max()?;
         let mut product: Option<Signed> = None;
@@ -350,7 +352,7 @@ impl Balance {
         product
     }
 
-    /// A power of a value, by few multiplications.
+    /// Returns a power of a value, computed with few multiplications.
     fn power(&mut self, value: Signed, exponent: u32) -> Signed {
         if exponent <= 1 {
             return value;
@@ -371,7 +373,7 @@ impl Balance {
         }
     }
 
-    /// The value of a node, made of the values of nodes that have one already.
+    /// Returns the value of a node, computed from the nodes that already have values.
     pub(crate) fn node(&mut self, dag: &Dag, root: Id) -> Option<Signed> {
         if let Some(it) = self.value(root) {
             return Some(it);
@@ -391,15 +393,15 @@ impl Balance {
         self.value(root)
     }
 
-    /// The program with some outputs.
+    /// Sets the outputs and returns the program.
     pub(crate) fn finish(mut self, outputs: Vec<Reg>) -> Straight {
         self.out.outputs = outputs;
         self.out
     }
 }
 
-/// The factor by which an odd power is split, or `None` if one multiplication is split off:
-/// whichever needs fewer multiplications.
+/// Returns the factor for splitting an odd exponent; `None` if `x * x^(n-1)` needs at most as many
+/// multiplications.
 fn split(exponent: u32) -> Option<u32> {
     let factors = (3..).step_by(2).take_while(|it| it * it <= exponent.min(4096));
     let factors = factors.filter(|it| exponent.is_multiple_of(*it));
@@ -408,7 +410,7 @@ fn split(exponent: u32) -> Option<u32> {
     (cost(best) < n_multiplications(exponent - 1) + 1).then_some(best)
 }
 
-/// Number of multiplications by which a power is made.
+/// Number of multiplications for a power.
 fn n_multiplications(exponent: u32) -> u32 {
     match exponent {
         0 | 1 => 0,

@@ -1,7 +1,8 @@
-//! Sums and products of any number of operands, equal ones kept once.
+//! A hash-consed DAG of n-ary sums and products.
 //!
-//! A sum is a multiset of terms with coefficients modulo a power of two, a product one of factors
-//! with exponents: order and grouping are gone. Nodes are numbered such that operands come first.
+//! A sum is a set of terms with coefficients modulo a power of two, and a product is a set of
+//! factors with exponents, so order and grouping do not matter. Operands have smaller ids than
+//! their users.
 
 use std::rc::Rc;
 
@@ -9,10 +10,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::straight::{Line, Reg, Straight};
 
-/// Largest degree of a product that is taken as one.
+/// Maximum degree of a product node.
 const MOST_DEGREE: u32 = 4096;
 
-/// A node, by index into [`Dag::nodes`].
+/// A node: an index into [`Dag::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Id(pub u32);
 
@@ -25,23 +26,23 @@ impl Id {
 /// A node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Node {
-    /// Number of the leaf.
+    /// An input, with its index.
     Leaf(u32),
-    /// Terms with coefficients, which are not zero, by term. Zero is the sum of no terms.
+    /// Terms with nonzero coefficients, sorted by term. Zero is the empty sum.
     Sum(Rc<[(Id, u64)]>),
-    /// Factors with exponents, at least two in all, by factor.
+    /// Factors with exponents, sorted by factor. The degree is at least two.
     Product(Rc<[(Id, u32)]>),
 }
 
-/// Nodes.
+/// The nodes, without duplicates.
 #[derive(Debug)]
 pub(crate) struct Dag {
     pub nodes: Vec<Node>,
     ids: FxHashMap<Node, Id>,
     mask: u64,
-    /// Plaintexts of leaves that are constants.
+    /// Plaintexts of constant leaves.
     constants: FxHashMap<Id, u64>,
-    /// Sums that are computed once for several users, and not opened.
+    /// Nodes that are computed once for several users, and are not merged into their users.
     pub closed: FxHashSet<Id>,
 }
 
@@ -82,7 +83,7 @@ impl Dag {
         id
     }
 
-    /// The sum of terms with coefficients. Terms that are sums are not opened.
+    /// Returns the sum of terms with coefficients. Nested sums are not flattened.
     pub(crate) fn sum(&mut self, mut terms: Vec<(Id, u64)>) -> Id {
         let mask = self.mask;
         terms.sort_unstable_by_key(|it| it.0);
@@ -100,8 +101,7 @@ impl Dag {
         }
     }
 
-    /// The sum of terms with coefficients, where terms that are sums are replaced by their own
-    /// terms, closed ones excepted.
+    /// Returns the sum of terms with coefficients. Nested sums are flattened, except closed ones.
     pub(crate) fn flat_sum(&mut self, terms: impl IntoIterator<Item = (Id, u64)>) -> Id {
         let mut out = Vec::new();
         for (id, coefficient) in terms {
@@ -115,8 +115,8 @@ impl Dag {
         self.sum(out)
     }
 
-    /// The product of at least one factor. Factors that are products are not opened; a factor that
-    /// is a constant is a coefficient.
+    /// Returns the product of at least one factor. Nested products are not flattened. Constant
+    /// factors become coefficients.
     pub(crate) fn product(&mut self, mut factors: Vec<(Id, u32)>) -> Id {
         factors.sort_unstable_by_key(|it| it.0);
         factors.dedup_by(|it, into| {
@@ -129,7 +129,7 @@ impl Dag {
         let mut coefficient = 1_u64;
         let constants = factors.iter().filter(|it| self.constants.contains_key(&it.0)).count();
         if constants > 0 {
-            // One constant stays if nothing else does.
+            // If all factors are constants, one of them stays a factor.
             let mut keep = usize::from(constants == factors.len());
             factors.retain_mut(|(id, exponent)| {
                 let Some(&value) = self.constants.get(id) else { return true };
@@ -150,12 +150,12 @@ impl Dag {
         if coefficient == 1 { product } else { self.flat_sum([(product, coefficient)]) }
     }
 
-    /// A power of a node.
+    /// Returns a power of a node.
     pub(crate) fn power(&mut self, id: Id, exponent: u32) -> Id {
         self.product(vec![(id, exponent)])
     }
 
-    /// Operands of a node.
+    /// Returns the operands of a node.
     pub(crate) fn operands(&self, id: Id) -> Vec<Id> {
         match self.node(id) {
             Node::Leaf(_) => Vec::new(),
@@ -164,8 +164,8 @@ impl Dag {
         }
     }
 
-    /// All nodes that a node is made of, itself included, that are not stopped at, operands first.
-    /// Nodes that are stopped at are left out.
+    /// Returns a node and all its transitive operands, operands first. The search does not enter
+    /// nodes for which `stops` is true, and leaves them out.
     pub(crate) fn below(&self, root: Id, mut stops: impl FnMut(Id) -> bool) -> Vec<Id> {
         let mut seen = FxHashSet::default();
         let mut stack = vec![root];
@@ -181,7 +181,8 @@ impl Dag {
     }
 }
 
-/// The nodes of a program: of each line that is not merged into the only line that uses it.
+/// Creates the nodes of a program. Returns the node of each live root line (see [`roots`]); other
+/// lines are merged into their users.
 pub(crate) fn of(program: &Straight, is_kept: &[bool], dag: &mut Dag) -> Vec<Option<Id>> {
     let live = program.live();
     let roots = roots(program, &live, is_kept);
@@ -199,7 +200,7 @@ pub(crate) fn of(program: &Straight, is_kept: &[bool], dag: &mut Dag) -> Vec<Opt
                 while let Some((reg, sign)) = stack.pop() {
                     let is_open = reg.index() == at || is_inner(reg);
                     match program.lines[reg.index()] {
-                        // An operand that is used twice is opened once.
+                        // A repeated operand is expanded only once.
                         Line::Add(a, b) if is_open && a == b => {
                             stack.push((a, sign.wrapping_mul(2)));
                         }
@@ -211,7 +212,7 @@ pub(crate) fn of(program: &Straight, is_kept: &[bool], dag: &mut Dag) -> Vec<Opt
                         _ => terms.extend(ids[reg.index()].map(|it| (it, sign & dag.mask))),
                     }
                 }
-                // A constant factor made sums of products.
+                // Products with constant factors are sums.
                 dag.merged_sum(terms)
             }
             Line::Mul(..) => {
@@ -237,7 +238,7 @@ pub(crate) fn of(program: &Straight, is_kept: &[bool], dag: &mut Dag) -> Vec<Opt
 }
 
 impl Dag {
-    /// A sum in which multiples of one term are opened.
+    /// Returns a sum in which nested sums of a single term are flattened.
     fn merged_sum(&mut self, terms: Vec<(Id, u64)>) -> Id {
         let mask = self.mask;
         let opened = terms.into_iter().map(|(id, coefficient)| match self.node(id) {
@@ -251,8 +252,8 @@ impl Dag {
     }
 }
 
-/// For each line, true if it is a leaf, an output, used by several lines or by one of another kind,
-/// or kept for another reason.
+/// Returns, for each line, true if it gets its own node: it is a leaf, an output, used by a line of
+/// the other kind (sum or product), in `is_kept`, or a factor of a product of high degree.
 fn roots(program: &Straight, live: &[bool], is_kept: &[bool]) -> Vec<bool> {
     let n = program.lines.len();
     let is_product = |at: usize| matches!(program.lines[at], Line::Mul(..));
@@ -270,7 +271,7 @@ fn roots(program: &Straight, live: &[bool], is_kept: &[bool]) -> Vec<bool> {
     for (root, &is_kept) in roots.iter_mut().zip(is_kept) {
         *root |= is_kept;
     }
-    // Exponents stay small.
+    // The degree of product nodes is limited.
     let mut degrees = vec![1_u32; n];
     for at in 0..n {
         if let Line::Mul(a, b) = program.lines[at] {
@@ -286,8 +287,8 @@ fn roots(program: &Straight, live: &[bool], is_kept: &[bool]) -> Vec<bool> {
     roots
 }
 
-/// For each line, the number of live lines that use it; a line that uses it twice counts once, an
-/// output as one.
+/// Returns, for each line, the number of its live users. A user with two equal operands counts
+/// once, and an output counts as a user.
 pub(crate) fn n_users(program: &Straight) -> Vec<u32> {
     let live = program.live();
     let mut n = vec![0; program.lines.len()];

@@ -1,9 +1,9 @@
-//! Polynomials in the values that several computations share, and the ways to write them with few
-//! and little noisy operations.
+//! Polynomials in shared values, and transformations of them into forms with few operations and
+//! little noise.
 //!
-//! *Expanding* gives the normal form; what cancels is gone. *Factoring* takes out the factor that
-//! most terms have. *Horner's scheme by blocks* does a few powers of one variable at a time.
-//! *Doubling* writes `c + c x + .. + c x^(n-1)` by squares of `x`.
+//! *Expanding* computes the normal form, in which terms cancel. *Factoring* takes out the factor
+//! that occurs in most terms. *Horner's scheme by blocks* handles several powers of a variable at a
+//! time. *Doubling* computes `c + c x + .. + c x^(n-1)` with squares of `x`.
 
 use std::collections::BTreeMap;
 
@@ -12,42 +12,43 @@ use smallvec::SmallVec;
 
 use crate::search::dag::{Dag, Id, Node};
 
-/// The largest degree of one factor.
+/// Maximum exponent of a factor.
 const MOST_DEGREE: u32 = 4096;
 
-/// Factors with exponents, by factor.
+/// Factors with exponents, sorted by factor.
 pub(crate) type Monomial = SmallVec<[(Id, u32); 4]>;
 
-/// Monomials with coefficients that are not zero.
+/// Monomials with nonzero coefficients.
 pub(crate) type Polynomial = BTreeMap<Monomial, u64>;
 
-/// Number of terms of the same factor up to which it is taken out in fours: a balanced sum of four
-/// products fits into the budget.
+/// With fewer terms than this, a factor is taken out of groups of four terms, because a balanced
+/// sum of four products fits into the budget.
 const FEW: usize = 6;
 
-/// The way in which common factors are taken out.
+/// The strategy for taking out common factors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Factoring {
-    /// Not at all.
+    /// No factors are taken out.
     None,
-    /// Of few terms in groups of four.
+    /// Factors of few terms are taken out of groups of four.
     Groups,
-    /// Of all terms.
+    /// Factors are taken out of all terms.
     All,
 }
 
-/// A way to write a polynomial.
+/// A form of a polynomial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// By taking out factors.
+    /// Sums and products after taking out factors.
     Factors(Factoring),
-    /// By blocks of so many powers of a variable.
+    /// Horner's scheme with blocks of this many powers of a variable.
     Blocks(Id, u32),
-    /// By doubling, where powers of a variable have the same coefficient.
+    /// Doubling, if consecutive powers of a variable have the same coefficient.
     Doubling(Id),
 }
 
-/// The polynomial of a node in the nodes that are stopped at; `None` if it has too many monomials.
+/// Returns the polynomial of a node in the nodes that `is_variable` accepts; `None` if it has too
+/// many monomials.
 pub(crate) fn expand(
     dag: &Dag,
     root: Id,
@@ -105,7 +106,8 @@ pub(crate) fn expand(
     known.remove(&root)
 }
 
-/// The polynomial of a variable. A constant is one too: alone it has to be taken from its leaf.
+/// Returns the polynomial that consists of a variable. Constants are variables too, because a
+/// constant is only available as a leaf.
 fn variable(id: Id) -> Polynomial {
     Polynomial::from([(SmallVec::from_slice(&[(id, 1)]), 1)])
 }
@@ -170,7 +172,7 @@ fn product(a: &Monomial, b: &Monomial) -> Option<Monomial> {
     Some(out)
 }
 
-/// A monomial without one power of a variable.
+/// Divides a monomial by a power of a variable.
 fn without(monomial: &Monomial, of: Id, power: u32) -> Monomial {
     let lowered = monomial.iter().map(|&(id, n)| (id, if id == of { n - power } else { n }));
     lowered.filter(|it| it.1 > 0).collect()
@@ -180,7 +182,8 @@ fn degree(monomial: &Monomial, of: Id) -> u32 {
     monomial.iter().find(|it| it.0 == of).map_or(0, |it| it.1)
 }
 
-/// The variables of a polynomial of degree three or more, with their degrees, the highest first.
+/// Returns the variables with degree three or more in a polynomial, with their degrees, the highest
+/// first.
 pub(crate) fn powers(polynomial: &Polynomial) -> Vec<(Id, u32)> {
     let mut degrees: FxHashMap<Id, u32> = FxHashMap::default();
     for &(id, n) in polynomial.keys().flatten() {
@@ -192,8 +195,8 @@ pub(crate) fn powers(polynomial: &Polynomial) -> Vec<(Id, u32)> {
     out
 }
 
-/// A polynomial written in a way. It has no monomial without factors: there are no constants but
-/// those that are leaves.
+/// Creates the nodes of a polynomial in a form. The polynomial has no monomial without factors,
+/// because all constants are leaves.
 pub(crate) fn write(dag: &mut Dag, polynomial: Polynomial, way: Way) -> Id {
     match way {
         Way::Factors(factoring) => factors(dag, polynomial, factoring),
@@ -217,12 +220,12 @@ fn factors(dag: &mut Dag, mut polynomial: Polynomial, factoring: Factoring) -> I
     if factoring == Factoring::None {
         return plain(dag, &polynomial);
     }
-    // Terms of the sum that is written.
+    // Terms of the resulting sum.
     let mut terms: Vec<(Id, u64)> = Vec::new();
     while polynomial.len() > 1 {
         let mut counts: FxHashMap<Id, usize> = FxHashMap::default();
         for it in polynomial.keys() {
-            // The factor alone leaves nothing to be multiplied.
+            // A term that is only the factor itself is not counted: its quotient would be 1.
             if let &[(id, 1)] = it.as_slice() {
                 counts.entry(id).or_default();
                 continue;
@@ -251,7 +254,7 @@ fn factors(dag: &mut Dag, mut polynomial: Polynomial, factoring: Factoring) -> I
         }
         polynomial = rest;
         let quotient = factors(dag, quotient, factoring);
-        // A factor of the quotient joins this one.
+        // Factors of the quotient are merged into this product.
         let mut all = match dag.node(quotient) {
             Node::Product(inner) if !dag.closed.contains(&quotient) => inner.to_vec(),
             _ => vec![(quotient, 1)],
@@ -265,7 +268,7 @@ fn factors(dag: &mut Dag, mut polynomial: Polynomial, factoring: Factoring) -> I
     dag.flat_sum(terms)
 }
 
-/// Coefficients of the powers of a variable, by power.
+/// Returns the coefficients of the powers of a variable, by power.
 fn by_power(polynomial: Polynomial, variable: Id) -> BTreeMap<u32, Polynomial> {
     let mut out: BTreeMap<u32, Polynomial> = BTreeMap::new();
     for (it, coefficient) in polynomial {
@@ -275,7 +278,7 @@ fn by_power(polynomial: Polynomial, variable: Id) -> BTreeMap<u32, Polynomial> {
     out
 }
 
-/// The number that stands without factors in a polynomial, which is taken out.
+/// Removes and returns the constant term of a polynomial.
 fn take_number(polynomial: &mut Polynomial) -> u64 {
     polynomial.remove(&Monomial::new()).unwrap_or(0)
 }
@@ -284,7 +287,8 @@ fn blocks(dag: &mut Dag, polynomial: Polynomial, variable: Id, size: u32) -> Id 
     let mut coefficients = by_power(polynomial, variable);
     let Some(&most) = coefficients.keys().next_back() else { return dag.sum(Vec::new()) };
     let step = dag.power(variable, size);
-    // The result so far: a node and a number, both to be multiplied by the next power.
+    // The result of the preceding blocks: a node plus `number`. Both are multiplied by the next
+    // power.
     let mut so_far: Option<Id> = None;
     let mut number = 0;
     for block in (0..=most / size).rev() {
@@ -369,14 +373,14 @@ fn doubling(dag: &mut Dag, polynomial: Polynomial, variable: Id) -> Id {
         terms.push((geometric(dag, start, variable, n), 1));
     }
     if number != 0 {
-        // There is no one to begin with: powers of the variable itself begin at the first.
+        // There is no node for the number 1, so the powers start with the variable itself.
         let (from, n) = if first == 0 { (1, n - 1) } else { (first, n) };
         if n > 0 {
             let start = dag.power(variable, from);
             terms.push((geometric(dag, start, variable, n), number));
         }
         if first == 0 {
-            // The number itself cannot be written; such polynomials are not made.
+            // There is no node for this number; polynomials with a constant term do not occur.
             rest.insert(Monomial::new(), number);
         }
     }
@@ -386,10 +390,10 @@ fn doubling(dag: &mut Dag, polynomial: Polynomial, variable: Id) -> Id {
     dag.flat_sum(terms)
 }
 
-/// `start (1 + x + .. + x^(n - 1))`.
+/// Returns `start (1 + x + .. + x^(n - 1))`.
 fn geometric(dag: &mut Dag, start: Id, variable: Id, n: u32) -> Id {
     let (mut sum, mut left, mut power) = (start, n, 1);
-    // Terms that are left over, with what they are multiplied by: the last one first.
+    // Pending terms, each with the factor of the remaining sum. They are added in reverse order.
     let mut over: Vec<(Id, Id)> = Vec::new();
     while left > 1 {
         let step = dag.power(variable, power);

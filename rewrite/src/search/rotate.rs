@@ -1,8 +1,8 @@
-//! Chains of sums all of which are used: `(b + r) + a` becomes `b + (r + a)` where it would be too
-//! noisy.
+//! Rotation of chains of sums in which every partial sum is used: `(b + r) + a` becomes `b + (r +
+//! a)` if the first form would be over the budget.
 //!
-//! `b + r` is used elsewhere and stays, so each rotation costs one operation more, and saves noise
-//! where reductions would be needed. The next sum of the chain finds `r + a` in the same place, so
+//! `b + r` has other users and stays, so each rotation adds one operation and avoids noise where
+//! reductions would be necessary. The next sum of the chain sees `r + a` in the same position, so
 //! the less noisy part grows beside the chain until a reduction is cheaper.
 
 use rustc_hash::FxHashMap;
@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use crate::scale::Scale;
 use crate::straight::{Line, Reg, Straight};
 
-/// A program with rotated sums and the line of each line of the program before. At most so many
-/// operations are added.
+/// Returns a program with rotated sums and the new line of each line of the original program. Adds
+/// at most `most` operations.
 pub(crate) fn rotate(
     program: &Straight,
     scale: Scale,
@@ -65,7 +65,7 @@ impl Rotated {
         }
     }
 
-    /// Adds a line, with reductions where it would be too noisy.
+    /// Adds a line, and reduces its operands if the line would be over the budget.
     fn put(&mut self, line: Line) -> Reg {
         if let Some(&it) = self.known.get(&line) {
             return it;
@@ -92,7 +92,7 @@ impl Rotated {
             let noise = |it: Reg| self.noise[it.index()];
             let is_first = noise(a) >= noise(b);
             let (chain, other) = if is_first { (a, b) } else { (b, a) };
-            // Signs of the chain, of the other operand, and of the parts of the chain.
+            // Signs of the chain and of the other operand.
             let (chain_sign, other_sign) = match (is_difference, is_first) {
                 (false, _) => (false, false),
                 (true, true) => (false, true),
@@ -110,7 +110,7 @@ impl Rotated {
                 let fits = noise(base).max(height) + self.scale.add <= self.scale.budget;
                 if fits && noise(base) > noise(rest).max(noise(other)) {
                     self.n_left -= 1;
-                    // The rest and the other operand, of the sign of the sum of both.
+                    // The sum of the rest and the other operand, and its sign.
                     let (second, sign) = match (rest_sign, other_sign) {
                         (false, false) => (self.put(Line::Add(rest, other)), false),
                         (true, true) => (self.put(Line::Add(rest, other)), true),
@@ -121,7 +121,7 @@ impl Rotated {
                         (false, false) => return self.put(Line::Add(base, second)),
                         (false, true) => return self.put(Line::Sub(base, second)),
                         (true, false) => return self.put(Line::Sub(second, base)),
-                        // The negative of a sum is no sum; the line stays.
+                        // A negated sum is not a single operation, so the line stays.
                         (true, true) => {}
                     }
                 }

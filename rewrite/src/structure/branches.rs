@@ -1,4 +1,4 @@
-//! Terms or factors that both cases of a branch have move behind it.
+//! Moves common terms or factors of both cases of a branch behind the branch.
 //!
 //! `if c { x + a } else { x + b }` becomes `x + (if c { a } else { b })`.
 
@@ -13,20 +13,20 @@ use crate::extract::arithmetic;
 use crate::scale::BITS;
 use crate::write::fresh;
 
-/// Terms of a sum or factors of a product, at most.
+/// Maximum number of terms of a sum or factors of a product.
 const MOST_TERMS: usize = 64;
 
 /// Terms with coefficients, or factors with exponents.
 type Parts = BTreeMap<Value, i64>;
 
-/// The edits that move common terms and factors out of the innermost branches; those around them
-/// are left for the next time.
+/// Returns edits that move common terms and factors out of the innermost branches. Enclosing
+/// branches are handled in the next pass.
 pub(super) fn merged(program: &Program, functions: &[Op]) -> Option<Vec<TextEdit>> {
     let mut pass = Pass::new(program);
     let ir = pass.ir;
     for &function in functions {
         let mut done: Vec<Op> = Vec::new();
-        // Those inside come first.
+        // Inner branches come first.
         for op in pass.within(function).into_iter().rev() {
             let is_branch = matches!(ir.op(op).kind, OpKind::ScfIf | OpKind::AffineIf);
             if is_branch && !done.iter().any(|&it| ir.is_within(it, op)) && pass.merge(op, function)
@@ -39,7 +39,7 @@ pub(super) fn merged(program: &Program, functions: &[Op]) -> Option<Vec<TextEdit
 }
 
 impl Pass<'_> {
-    /// Moves what both cases have out of a branch; false if there is nothing.
+    /// Moves the common terms or factors out of a branch. Returns false if there are none.
     fn merge(&mut self, op: Op, function: Op) -> bool {
         let ir = self.ir;
         let data = ir.op(op);
@@ -88,7 +88,7 @@ impl Pass<'_> {
             {
                 continue;
             }
-            // A difference is as good as a sum.
+            // If all other terms are negative, the result is a difference.
             let is_difference = is_sum
                 && rests.iter().flat_map(BTreeMap::values).all(|&it| it < 0)
                 && common.values().any(|&it| it > 0);
@@ -140,7 +140,8 @@ impl Pass<'_> {
         true
     }
 
-    /// The terms or the factors of a value, as far as an op computes them in its regions.
+    /// Returns the terms or the factors of a value. Only arithmetic inside the regions of `of` is
+    /// expanded.
     fn parts(&self, value: Value, of: Op, is_sum: bool) -> Option<Parts> {
         let mut out = Parts::new();
         let mut stack = vec![(value, 1)];
@@ -177,10 +178,11 @@ impl Pass<'_> {
         (n <= MOST_TERMS as i64).then_some(out)
     }
 
-    /// The parts that two values have in common and that are defined outside of an op.
+    /// Returns the common parts of two values that are defined outside of an op.
     fn common(&self, a: &Parts, b: &Parts, op: Op) -> Parts {
         let mut out = Parts::new();
-        // Zero, which has nothing to offer, would be found again and again.
+        // A zero (`x - x`) is skipped, because moving it gains nothing and it would be found again
+        // in each pass.
         let is_zero = |it: Value| {
             let difference = self.ir.defining_op(it).map(|it| self.ir.op(it));
             difference.is_some_and(|it| {
@@ -198,7 +200,7 @@ impl Pass<'_> {
         out
     }
 
-    /// A name for zero, and the line that defines it.
+    /// Returns a name for zero, and the line that defines it.
     fn zero(&mut self, of: &Parts, function: Op, style: Style) -> (String, String) {
         let entry = self.ir.op(function).regions.first().map(|it| self.ir.entry_block(it.1));
         let args = entry.map(|it| self.ir.block(it).args.to_vec()).unwrap_or_default();
@@ -210,7 +212,8 @@ impl Pass<'_> {
         (name, line)
     }
 
-    /// The value of a sum of terms and another value, and the lines that compute it.
+    /// Returns the name of a sum of terms, and adds the lines that compute it. `first` is the start
+    /// of the sum if all terms are negative.
     fn sum(
         &mut self,
         parts: &Parts,
@@ -239,7 +242,7 @@ impl Pass<'_> {
         at.unwrap_or_default()
     }
 
-    /// The value of a product of factors, and the lines that compute it.
+    /// Returns the name of a product of factors, and adds the lines that compute it.
     fn product(&mut self, parts: &Parts, style: Style, lines: &mut Vec<String>) -> String {
         let mut at: Option<String> = None;
         for (&value, &n) in parts {
@@ -259,7 +262,7 @@ impl Pass<'_> {
     }
 }
 
-/// Parts without some of them.
+/// Subtracts some parts.
 fn less(from: &Parts, some: &Parts) -> Parts {
     let rest = from.iter().map(|(&it, n)| (it, n - some.get(&it).copied().unwrap_or(0)));
     rest.filter(|it| it.1 != 0).collect()

@@ -1,4 +1,4 @@
-//! Arithmetic of loops that is the same in each iteration moves in front of them.
+//! Moves invariant arithmetic out of loops.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use super::text::{Pass, Style};
 use crate::extract::is_ring;
 use crate::write::fresh;
 
-/// The edits that move invariant arithmetic out of the innermost loops around it; loops around
-/// these are left for the next time.
+/// Returns edits that move invariant arithmetic out of the innermost loop around it. Outer loops
+/// are handled in the next pass.
 pub(super) fn hoisted(program: &Program, functions: &[Op]) -> Option<Vec<TextEdit>> {
     let mut pass = Pass::new(program);
     let ir = pass.ir;

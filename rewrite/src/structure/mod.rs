@@ -1,8 +1,9 @@
-//! Loops and branches take another form before arithmetic is rewritten, and invariant arithmetic
-//! leaves loops after it.
+//! Restructuring of loops and branches before arithmetic is rewritten, and hoisting of invariant
+//! arithmetic afterwards.
 //!
-//! Each form is a program of its own: the search rewrites its arithmetic, the optimizer places it,
-//! and of each function the cheapest is taken that is shown equal. Nothing here has to be trusted.
+//! Each form is a separate program: the search rewrites its arithmetic, the optimizer places it,
+//! and the cheapest form of each function that is proven equivalent is taken. So the
+//! transformations here need not be correct for the result to be correct.
 
 mod branches;
 mod hoist;
@@ -19,19 +20,20 @@ use self::stride::Size;
 use crate::extract::is_ring;
 use crate::placing::{MOST_CODE_GROWTH, Placer, SMALL, edited, functions_at, is_read};
 
-/// Passes over loops or branches within others, at most.
+/// Maximum number of passes over nested loops or branches.
 const MOST_PASSES: usize = 8;
 
-/// Numbers of iterations that loops take at once.
+/// The strides to try: numbers of iterations that are combined.
 const SIZES: &[Size] = &[Size::Share(4), Size::Share(1), Size::Period];
 
-/// Ops of functions of which other forms are tried, at most: each takes its time.
+/// Maximum number of ops of functions for which other forms are tried, because each form takes
+/// time.
 const MOST_OPS: usize = 3000;
 
-/// Times that loops of the best form take several iterations at once again, at most.
+/// Maximum number of times that the loops of the best form are strided again.
 const MOST_AGAIN: usize = 2;
 
-/// The other forms of a program that are left to try.
+/// The remaining restructured forms of a program.
 pub(crate) struct Forms<'a> {
     waiting: VecDeque<Document>,
     placer: &'a Placer<'a>,
@@ -46,13 +48,13 @@ impl<'a> Forms<'a> {
         Self { waiting: forms.into(), placer, n_again }
     }
 
-    /// Number of forms that are left, at most.
+    /// Maximum number of remaining forms.
     pub(crate) fn n_left(&self) -> usize {
         self.waiting.len() + self.n_again
     }
 
-    /// The next form; after all others, one of the best that was found: a body that became short
-    /// may be repeated once more.
+    /// Returns the next form. After all other forms, it is the best form `last` with longer
+    /// strides, because a body that became short may be repeated more often.
     pub(crate) fn next(&mut self, last: Option<&Program>) -> Option<Document> {
         if let Some(it) = self.waiting.pop_front() {
             return Some(it);
@@ -61,7 +63,8 @@ impl<'a> Forms<'a> {
         strided(last?, &self.placer.places, Size::Again)
     }
 
-    /// A form whose arithmetic was rewritten, after what is left to do.
+    /// Returns a form with rewritten arithmetic after the final passes: hoisting and removal of
+    /// unused ops.
     pub(crate) fn finished(form: Document, placer: &Placer<'_>) -> Document {
         let places = &placer.places;
         let after = repeated(&form, places, hoist::hoisted).unwrap_or(form);
@@ -69,26 +72,27 @@ impl<'a> Forms<'a> {
     }
 }
 
-/// True if a function has changed, as far as it may.
+/// Returns true if a function has changed within the limits of growth.
 pub(crate) fn is_form_of(old: (&Program, Op), new: (&Program, Op), most_growth: f64) -> bool {
     let text = |it: (&Program, Op)| it.0.source().slice(it.0.ir().range(it.1));
     let growth = n_executed(new.0, new.1) / n_executed(old.0, old.1).max(1.0);
     let most = MOST_CODE_GROWTH * n_ops(old.0, old.1) + SMALL;
-    // A callee may cost less because its callers do.
+    // The texts must differ, because the cost of an unchanged callee may fall when its callers
+    // change.
     text(old) != text(new)
         && growth <= most_growth
         && n_ops(new.0, new.1) <= most
         && is_read(old.0, old.1)
 }
 
-/// The other forms of a program.
+/// Returns the restructured forms of a program.
 fn forms(program: &Program, places: &[usize]) -> Vec<Document> {
     let mut out: Vec<Document> = Vec::new();
     let Some(functions) = functions_at(program, places) else { return out };
     if functions.iter().map(|&it| n_ops(program, it)).sum::<usize>() > MOST_OPS {
         return out;
     }
-    // Terms of sums before factors of products, from the inside out.
+    // Merges branches first, and then hoists arithmetic out of loops, both from the inside out.
     let merged = repeated(program, places, branches::merged);
     let merged = merged.map(|it| repeated(&it, places, text::without_unused).unwrap_or(it));
     let hoisted = repeated(merged.as_deref().unwrap_or(program), places, hoist::hoisted);
@@ -104,22 +108,22 @@ fn forms(program: &Program, places: &[usize]) -> Vec<Document> {
     out
 }
 
-/// A program of which loops take several iterations at once.
+/// Returns a program in which loops combine several iterations.
 fn strided(program: &Program, places: &[usize], size: Size) -> Option<Document> {
     changed(program, places, &|program, functions| stride::strided(program, functions, size))
 }
 
-/// The edits of some functions.
+/// A pass: returns the edits of some functions.
 type Pass<'a> = &'a dyn Fn(&Program, &[Op]) -> Option<Vec<TextEdit>>;
 
-/// A program after a pass over some functions; `None` if there is nothing to change.
+/// Returns a program after a pass over some functions; `None` if nothing changes.
 fn changed(program: &Program, places: &[usize], pass: Pass<'_>) -> Option<Document> {
     let mut functions = functions_at(program, places)?;
     functions.retain(|&it| is_read(program, it));
     edited(program, &pass(program, &functions)?)
 }
 
-/// A program after a pass that is repeated as long as it changes something.
+/// Returns a program after a pass that is repeated until nothing changes.
 fn repeated(
     program: &Program,
     places: &[usize],
@@ -142,8 +146,8 @@ fn n_ops(program: &Program, function: Op) -> usize {
     n
 }
 
-/// Number of sums, differences and products that a function executes, in the worst case; loops of
-/// unknown trip counts run once.
+/// Number of sums, differences and products that a function executes. All branches count, and loops
+/// with unknown trip counts count as one iteration.
 fn n_executed(program: &Program, function: Op) -> f64 {
     let ir = program.ir();
     let mut out = 0.0;

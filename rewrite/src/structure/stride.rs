@@ -1,7 +1,7 @@
-//! Loops of known trip counts that take several iterations at once.
+//! Strided loops: loops with known trip counts in which several iterations are combined into one.
 //!
-//! A loop of `n` iterations becomes one whose body is repeated `k` times and runs `n / k` times,
-//! and one for the remaining iterations.
+//! A loop with `n` iterations becomes a loop with `n / k` iterations, whose body is repeated `k`
+//! times, and a loop for the remaining iterations.
 
 use noisy_analyses::{FreshNames, Program, TextEdit};
 use noisy_dataflow::flow::{self, Flow};
@@ -15,7 +15,7 @@ use crate::placing::{MOST_CODE_GROWTH, SMALL};
 use crate::scale::BITS;
 use crate::write::fresh;
 
-/// A loop that can take several iterations at once.
+/// A loop whose iterations can be combined.
 pub(super) struct Loop {
     op: Op,
     region: Region,
@@ -27,9 +27,9 @@ pub(super) struct Loop {
     inits: Vec<Value>,
     index: Value,
     args: Vec<Value>,
-    /// Number of ops in the body, of loops within it in all iterations.
+    /// Number of ops in the body; ops of inner loops count once per iteration.
     n_ops: usize,
-    /// True if its body is nothing but arithmetic.
+    /// True if the body consists of arithmetic only.
     is_plain: bool,
 }
 
@@ -80,7 +80,7 @@ impl Loop {
             && data.results.iter().any(|&it| program.is_noisy(it))
             && step > 0;
         let trips = program.integers().trips(ir, op).count().filter(|&it| is_plain && it > 1)?;
-        // Nothing but the brace stands after the body: no attributes and no location.
+        // Only the closing brace may follow the body: no attributes and no location.
         let tail = program.source().slice(ir.region_start(region)..ir.range(op).end);
         let rest = tail.get(ir.region_len(region)..)?.trim_start();
         if rest.strip_prefix('}')?.trim() != "" {
@@ -89,21 +89,22 @@ impl Loop {
         let mut is_copied = true;
         let mut is_plain = true;
         ir.walk(region, &mut |it| {
-            // Encryption and decryption are not copied.
+            // Bodies with encryption or decryption are not copied.
             let kind = ir.op(it).kind;
             is_copied &= !matches!(kind, OpKind::NoisyEncode | OpKind::NoisyDecode);
             is_plain &= arithmetic(ir, it).is_some() || it == end;
-            // A loop that runs long is not copied either.
+            // Bodies with long inner loops are not copied either.
             if matches!(Flow::of(ir, it), Flow::For { .. }) {
                 let trips = program.integers().trips(ir, it).count();
                 is_copied &= trips.is_some_and(|it| it < 16);
             }
         });
         let n_ops = n_unrolled(program, region);
-        // The search unrolls it.
+        // A short loop of arithmetic is unrolled by the search.
         is_copied &= !is_plain || n_ops as u64 * trips > SMALL as u64;
         let args = args.to_vec();
-        // With products of carried values the degree grows with each iteration.
+        // If carried values are multiplied with each other, the degree grows exponentially, so
+        // these loops are excluded.
         let mut degrees: FxHashMap<Value, u32> = args.iter().map(|&it| (it, 1)).collect();
         for it in ir.block_ops(block).filter(|&it| arithmetic(ir, it).is_some()) {
             let of = ir.op(it).operands.iter().filter_map(|it| degrees.get(&it.value?).copied());
@@ -129,7 +130,7 @@ impl Loop {
         })
     }
 
-    /// Number of iterations at once, of as many as code growth allows.
+    /// Returns the number of iterations to combine, within the limit of code growth.
     fn n_at_once(&self, size: Size) -> u64 {
         let n_ops = self.n_ops.max(1);
         let share = if let Size::Share(it) = size { it } else { 1 };
@@ -146,18 +147,19 @@ impl Loop {
     }
 }
 
-/// Number of iterations that a loop takes at once.
+/// The strategy for the number of combined iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Size {
-    /// The one with which loops run the fewest times, within a part of the code growth.
+    /// The number with the fewest resulting iterations, within the limit of code growth divided by
+    /// this number.
     Share(usize),
-    /// A multiple of the number of times after which a term that is added vanishes.
+    /// A multiple of the modulus of the plaintexts: so many additions of the same term cancel.
     Period,
-    /// The one with which loops of nothing but arithmetic run the fewest times.
+    /// Like `Share(1)`, but only for loops of arithmetic.
     Again,
 }
 
-/// Number of ops in a region, of loops within it in all iterations.
+/// Number of ops in a region; ops of inner loops count once per iteration.
 fn n_unrolled(program: &Program, region: Region) -> usize {
     let ir = program.ir();
     let mut n: usize = 0;
@@ -175,7 +177,7 @@ fn n_unrolled(program: &Program, region: Region) -> usize {
     n
 }
 
-/// The edits with which the innermost loops take several iterations at once.
+/// Returns edits that combine iterations of the innermost loops.
 pub(super) fn strided(program: &Program, functions: &[Op], size: Size) -> Option<Vec<TextEdit>> {
     let mut pass = Pass::new(program);
     for &function in functions {
@@ -194,13 +196,12 @@ pub(super) fn strided(program: &Program, functions: &[Op], size: Size) -> Option
 }
 
 impl Pass<'_> {
-    /// Writes loops that take the place of one.
+    /// Replaces a loop with a strided loop and a loop for the remaining iterations.
     fn stride(&mut self, of: &Loop, n: u64) {
         let data = self.ir.op(of.op);
         let mut constants = Constants { lines: Vec::new(), names: FxHashMap::default() };
         if data.kind == OpKind::ScfFor {
-            // The bounds that are there already, except for the upper one if no iteration ends
-            // there.
+            // Reuses the names of the existing bounds, but the upper bound only if it is exact.
             let last = of.lower + of.step * i128::from(of.trips);
             let numbers = [Some(of.lower), (last == of.upper).then_some(last), Some(of.step)];
             for (number, it) in numbers.into_iter().zip(&data.operands) {
@@ -269,7 +270,7 @@ impl Pass<'_> {
         self.replace(range, text);
     }
 
-    /// The body of a loop, some times.
+    /// Returns the body of a loop, repeated `n` times.
     fn copies(&mut self, of: &Loop, n: u64, is_affine: bool, constants: &mut Constants) -> String {
         let ir = self.ir;
         let source = self.program.source();
@@ -339,7 +340,7 @@ impl Pass<'_> {
             let carried: Vec<String> = yielded.map(text).collect();
             now.extend(of.args.iter().copied().zip(carried));
         }
-        // The names of the values that are carried are those that the last iteration yields.
+        // The carried values are now the yields of the last copy.
         let mut edits: Vec<TextEdit> = Vec::new();
         for (it, arg) in ir.op(of.end).operands.iter().zip(&of.args) {
             if let Some(text) = now.get(arg) {
@@ -353,7 +354,7 @@ impl Pass<'_> {
     }
 }
 
-/// Constants in front of a loop.
+/// Constants that are defined in front of a loop.
 struct Constants {
     lines: Vec<String>,
     names: FxHashMap<i128, String>,

@@ -1,4 +1,4 @@
-//! Lines of programs, and changes of them.
+//! Text of new lines, and edits of programs.
 
 use noisy_analyses::{FreshNames, Program, TextEdit};
 use noisy_syntax::{Form, Ir, Op, Value};
@@ -9,7 +9,7 @@ use crate::write::binary;
 
 const NOISY: &str = "!noisy.i32";
 
-/// Changes of a program that are made at once.
+/// The edits of a program in one pass.
 pub(super) struct Pass<'a> {
     pub program: &'a Program,
     pub ir: &'a Ir,
@@ -27,18 +27,18 @@ impl<'a> Pass<'a> {
         self.edits.push(TextEdit { range, text });
     }
 
-    /// True if a value is defined outside of an op.
+    /// Returns true if a value is defined outside of an op.
     pub(super) fn is_outside(&self, value: Value, op: Op) -> bool {
         let holder = self.ir.region(self.ir.def_region(value)).parent;
         holder.is_none_or(|it| !self.ir.is_within(it, op))
     }
 
-    /// True if a value is of the type whose arithmetic is rewritten.
+    /// Returns true if a value has the type whose arithmetic is rewritten.
     pub(super) fn is_noisy(&self, value: Value) -> bool {
         self.ir.interner.type_text(self.ir.value(value).ty) == NOISY
     }
 
-    /// All ops within the regions of an op, those outside before those inside.
+    /// Returns all ops within the regions of an op, outer ones before inner ones.
     pub(super) fn within(&self, op: Op) -> Vec<Op> {
         let mut out = Vec::new();
         for &(_, region) in &self.ir.op(op).regions {
@@ -47,13 +47,13 @@ impl<'a> Pass<'a> {
         out
     }
 
-    /// The edits, if they can be made at once and there are any.
+    /// Returns the edits; `None` if there are none or they overlap.
     pub(super) fn done(self) -> Option<Vec<TextEdit>> {
         TextEdit::in_order(self.edits).filter(|it| !it.is_empty())
     }
 }
 
-/// The form of new lines.
+/// The syntax of new lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Generic,
@@ -65,13 +65,13 @@ impl Style {
         if ir.op(op).form == Form::Generic { Self::Generic } else { Self::Custom }
     }
 
-    /// The text of a sum, a difference or a product.
+    /// Returns the text of a sum, a difference or a product.
     pub(super) fn line(self, result: &str, name: &str, a: &str, b: &str) -> String {
         binary(self == Self::Generic, NOISY, result, name, &format!("{a}, {b}"))
     }
 }
 
-/// The edits that drop arithmetic of some functions that nothing uses.
+/// Returns edits that remove unused arithmetic of some functions.
 pub(super) fn without_unused(program: &Program, functions: &[Op]) -> Option<Vec<TextEdit>> {
     let mut pass = Pass::new(program);
     let mut is_gone: FxHashMap<Op, bool> = FxHashMap::default();

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::schema::{resolve, schema};
 
-/// The schema of one key. Its own description comes before that of the type to which it refers.
+/// The schema of one key. Its own description takes precedence over that of the type to which it
+/// refers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
     own: &'static Value,
@@ -14,13 +15,13 @@ pub(super) struct Node {
 /// A possible value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// Its text.
+    /// Its TOML.
     pub text: String,
     /// Its documentation.
     pub what: String,
 }
 
-/// Returns the likely keys of a map by op name: the ops in its default, the built-in model.
+/// Returns the likely keys of a map keyed by op names: the ops in its default, the built-in model.
 fn op_names(of: &'static Value) -> impl Iterator<Item = String> {
     of["default"].as_object().into_iter().flat_map(|it| it.keys().cloned())
 }
@@ -28,14 +29,14 @@ fn op_names(of: &'static Value) -> impl Iterator<Item = String> {
 impl Node {
     fn new(own: &'static Value) -> Self {
         let mut of_type = resolve(own);
-        // An optional value is the other type or null.
+        // An optional value has a type or is null.
         if let Some(items) = of_type["anyOf"].as_array() {
             of_type = items.iter().find(|it| it["type"] != "null").map_or(of_type, resolve);
         }
         Self { own, of_type }
     }
 
-    /// Returns the node of a path of keys; in arrays the node of an element.
+    /// Returns the node of a path of keys. In arrays, this is the node of an element.
     pub(super) fn at(path: &[String]) -> Option<Self> {
         let mut node = Self::new(schema());
         for name in path {
@@ -51,12 +52,12 @@ impl Node {
         of["properties"].get(name).or(others).map(Self::new)
     }
 
-    /// Returns the node of its elements if `is_item`, else the node itself.
+    /// Returns the node of its elements if `is_item`, otherwise the node itself.
     pub(super) fn of_item(self, is_item: bool) -> Self {
         if is_item { Self::new(&self.of_type["items"]) } else { self }
     }
 
-    /// Returns its keys; for a map by op name, likely ones.
+    /// Returns its keys; for a map keyed by op names, likely keys.
     pub(super) fn keys(self) -> Vec<(String, Self)> {
         let table = self.of_item(self.is_array_of_tables());
         let named = table.of_type["properties"].as_object();
@@ -79,18 +80,18 @@ impl Node {
         self.is_of("object")
     }
 
-    /// Returns true if it is written as `[[...]]`.
+    /// Returns true if its text is `[[...]]`.
     pub(super) fn is_array_of_tables(self) -> bool {
         self.is_of("array") && Self::new(&self.of_type["items"]).is_table()
     }
 
-    /// Its documentation.
+    /// Returns its documentation.
     pub(super) fn description(self) -> &'static str {
         let of = |it: &'static Value| it["description"].as_str();
         of(self.own).or_else(|| of(self.of_type)).unwrap_or_default()
     }
 
-    /// Returns its type in a word.
+    /// Returns a short name of its type.
     pub(super) fn type_name(self) -> &'static str {
         match () {
             () if self.of_type["oneOf"].is_array() => "one of a list",
@@ -118,7 +119,7 @@ impl Node {
         format!("{}{default}", self.type_name())
     }
 
-    /// Returns the possible values, if they can be listed.
+    /// Returns the possible values if they can be listed.
     pub(super) fn choices(self) -> Vec<Choice> {
         if self.is_of("boolean") {
             let says = |text: &str| Choice { text: text.to_owned(), what: String::new() };
@@ -132,7 +133,8 @@ impl Node {
         all.iter().filter(|it| !it["const"].is_null()).map(choice).collect()
     }
 
-    /// Returns the start of a value, its default content, and its end.
+    /// Returns a value in three parts: its start, a default content that the user replaces, and its
+    /// end.
     pub(super) fn blank(self) -> (&'static str, String, &'static str) {
         let default = self.default();
         match () {
@@ -154,7 +156,7 @@ impl Node {
     }
 }
 
-/// Returns a value as TOML.
+/// Returns the TOML of a value.
 fn written(value: &Value) -> String {
     match value {
         Value::Array(items) => {
@@ -165,7 +167,7 @@ fn written(value: &Value) -> String {
     }
 }
 
-/// Returns the text of a key.
+/// Returns the TOML of a key.
 pub(super) fn quoted(name: &str) -> String {
     let is_bare =
         !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || "-_".contains(it));

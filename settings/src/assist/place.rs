@@ -1,6 +1,6 @@
 //! The position of an offset in a configuration file: in a key, a header or a value, and its table.
-//! TOML's own parser reads the text. It continues after an error, so that an incomplete line hides
-//! no other.
+//! The text is parsed by TOML's own parser, which continues after an error, so an incomplete line
+//! does not hide others.
 
 use std::ops::Range;
 
@@ -23,7 +23,8 @@ pub(super) enum Role {
 /// The position of an offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Position {
-    /// The table of a key or of a part of a header; the path of a value.
+    /// The path of the table that contains the key or the part of a header, or the path of the
+    /// value.
     pub path: Vec<String>,
     /// The syntax at the position.
     pub role: Role,
@@ -31,24 +32,25 @@ pub(super) struct Position {
     pub is_item: bool,
     /// The word at the offset, in bytes; empty if there is none.
     pub range: Range<usize>,
-    /// The key that the word is.
+    /// The key at the offset.
     pub word: String,
-    /// The keys that the table has.
+    /// The keys that the table already has.
     pub taken: Vec<String>,
 }
 
-/// The largest text that is analyzed, in bytes; no configuration is larger.
+/// Maximum size in bytes of an analyzed text; no configuration is larger.
 const MOST: usize = 1 << 20;
 
-/// Deeper brackets are ignored.
+/// Maximum depth of brackets; deeper ones are ignored.
 const DEPTH: u32 = 64;
 
-/// A key and its table, by its index in [`KeyPaths`]. The text itself is 0.
+/// The index of a key in [`KeyPaths`]. The root of the text is 0.
 type Path = usize;
 
-/// The keys that were read, each once with its table: a key costs its word, however deep it is.
+/// The keys that were read. Each is stored once, with its table, so a key costs only its word at
+/// any depth.
 struct KeyPaths {
-    /// The table and the word of each.
+    /// The table and the word of each key.
     all: Vec<(Path, String)>,
     numbers: FxHashMap<(Path, String), Path>,
 }
@@ -60,7 +62,7 @@ impl KeyPaths {
         Self { all: vec![(Self::ROOT, String::new())], numbers: FxHashMap::default() }
     }
 
-    /// A key of a table.
+    /// Returns the index of a key in a table, and adds it if it is new.
     fn key(&mut self, table: Path, word: String) -> Path {
         let all = &mut self.all;
         *self.numbers.entry((table, word)).or_insert_with_key(|it| {
@@ -85,7 +87,7 @@ impl KeyPaths {
 /// An open bracket.
 struct Frame {
     is_array: bool,
-    /// The path of the value that it begins.
+    /// The path of the value that the bracket starts.
     path: Path,
 }
 
@@ -107,15 +109,15 @@ struct ReaderState<'a> {
     paths: KeyPaths,
     /// The table of the last header.
     table: Path,
-    /// The number of `[[...]]` so far: each has keys of its own.
+    /// Number of `[[...]]` so far: each has its own keys.
     n_arrays: usize,
     frames: Vec<Frame>,
-    /// The path of the table of a key, including the parts of a key or of a header that were read.
+    /// The path of the current table, including the parts of a key or header that were read.
     path: Path,
     part: SyntaxPart,
-    /// True after a dot between two parts, and before the first part.
+    /// True if a part of a key is expected: after a dot, or before the first part.
     wants_key: bool,
-    /// All keys, with their element of an array of tables.
+    /// All keys, each with its element of an array of tables.
     seen: Vec<(usize, Path)>,
 }
 
@@ -138,7 +140,7 @@ impl<'a> ReaderState<'a> {
         self.frames.last().is_some_and(|it| it.is_array)
     }
 
-    /// The element of an array of tables to which a table belongs.
+    /// Returns the element of an array of tables that contains the current table.
     fn element(&self) -> usize {
         if matches!(self.part, SyntaxPart::Header { .. }) { 0 } else { self.n_arrays }
     }
@@ -243,7 +245,7 @@ pub(super) fn at(text: &str, offset: usize) -> Option<Position> {
 }
 
 /// Returns the position between two events without its words, the element of an array of tables,
-/// its path, and true if a proposal is possible at the position.
+/// its path, and true if a proposal is possible there.
 fn place(
     state: &ReaderState<'_>,
     range: Range<usize>,
@@ -275,7 +277,7 @@ fn word(text: &str, event: &Event) -> String {
 mod tests {
     use super::*;
 
-    /// Returns the size of the words of a text in bytes, and the number of keys.
+    /// Returns the number of bytes of all stored words of a text, and the number of keys.
     fn kept(text: &str) -> (usize, usize) {
         let tokens = Source::new(text).lex().into_vec();
         let mut events: Vec<Event> = Vec::new();
@@ -296,7 +298,7 @@ mod tests {
             assert_eq!(kept(&format!("{header}{value}")), (2 * n + 2 + 2 * n, 2 * n + 2));
             let place = at(&format!("{key} = 1\n"), 3 * n - 1).expect("a key");
             assert_eq!((place.path.len(), place.word.as_str()), (n - 1, "ab"));
-            // Repeated tables cost no words.
+            // Repeated tables store no further words.
             assert_eq!(kept(&format!("{key}.x = 1\n{key}.x = 1\n")), (2 * n + 1, 2 * n + 2));
         }
     }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Returns the proposals at the `|` of a text: the replaced word, and the resulting line.
+/// Returns the proposals at the `|` of a text, each as the replaced word and the resulting line.
 fn proposed(text: &str) -> Vec<String> {
     let offset = text.find('|').expect("a cursor");
     let text = text.replacen('|', "", 1);
@@ -122,13 +122,12 @@ fn accepted_proposals_are_valid() {
     for table in tables {
         for it in complete(&format!("{table}\n"), table.len() + 1).all {
             let text = format!("{table}\n{}\n", it.text);
-            // A value that the user fills in.
+            // A value that the user has to fill in.
             if ["extends", "input-range", "noise-model"].contains(&it.label.as_str()) {
                 continue;
             }
             let read = crate::Settings::from_toml(&text);
-            // The only error is a default text of an op that does not fit: the model as a whole is
-            // checked.
+            // Only a default text of an op can be invalid, because the model is checked as a whole.
             let is_whole =
                 |it: &Vec<crate::Problem>| it.iter().all(|it| it.message.contains("`model`"));
             assert!(read.as_ref().err().is_none_or(is_whole), "{text}: {read:?}");

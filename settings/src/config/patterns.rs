@@ -1,4 +1,4 @@
-//! Patterns with the semantics of git, and paths relative to the folder of the patterns.
+//! Patterns with the semantics of git, and paths relative to their folder.
 
 use std::borrow::Cow;
 use std::env;
@@ -10,18 +10,18 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::folders::{absolute, folders};
 
-/// The folder of some patterns.
+/// The folder to which some patterns are relative.
 #[derive(Clone, Debug)]
 pub struct PatternRoot {
     folder: PathBuf,
-    /// The path of the folder from the current folder, if it is below or the same.
+    /// The path from the current folder to this folder, if this folder is inside.
     from_here: Option<PathBuf>,
-    /// The path of the current folder from the folder, if it is below.
+    /// The path from this folder to the current folder, if the current folder is inside.
     here: Option<PathBuf>,
 }
 
 impl PatternRoot {
-    /// Returns a folder, relative to the current folder unless its path is absolute.
+    /// Creates a root from a folder, which is relative to the current folder or absolute.
     pub fn new(folder: &Path) -> Self {
         let folder = absolute(folder);
         let here = env::current_dir().unwrap_or_default();
@@ -31,10 +31,10 @@ impl PatternRoot {
         Self { folder, from_here, here }
     }
 
-    /// Returns the path of a file from the folder on, without `.` and `..`, however it was named.
-    /// `None` if it lies elsewhere. Links are not followed.
+    /// Returns the path of a file relative to the folder, without `.` and `..`, under any name of
+    /// the file. `None` if the file is outside. Links are not followed.
     pub fn place<'a>(&self, path: &'a Path) -> Option<Cow<'a, Path>> {
-        // Each folder of a path is matched with its whole prefix, so their number is limited.
+        // Every prefix of a path is matched, so the number of folders is limited.
         folders(path).next()?;
         // Most paths are already normalized.
         let short = path.strip_prefix(".").unwrap_or(path);
@@ -64,13 +64,13 @@ pub fn is_matched(patterns: &Gitignore, place: &Path) -> bool {
     patterns.matched_path_or_any_parents(place, false).is_ignore()
 }
 
-/// Adds a line of an ignore file with git's semantics. The `ignore` crate alone differs: in git
-/// braces are plain characters, only blanks are removed at the end, classes have names
-/// (`[[:alpha:]]`) and escapes and never match a slash, and `!` alone is ignored.
+/// Adds a line of an ignore file with git's semantics. The `ignore` crate differs: in git, braces
+/// are plain characters, only blanks are removed at the end, classes have names (`[[:alpha:]]`) and
+/// escapes and never match a slash, and a single `!` is ignored.
 ///
 /// # Errors
 ///
-/// If the line is no valid pattern; git ignores such a line.
+/// If the line is not a valid pattern; git ignores such lines.
 pub fn add_pattern(builder: &mut GitignoreBuilder, line: &str) -> Result<(), String> {
     if let Some(pattern) = rewritten(line)? {
         builder.add_line(None, &pattern).map_err(|it| it.to_string())?;
@@ -78,7 +78,7 @@ pub fn add_pattern(builder: &mut GitignoreBuilder, line: &str) -> Result<(), Str
     Ok(())
 }
 
-/// Converts a line for the `ignore` crate. `None` if it is empty.
+/// Converts a line to the syntax of the `ignore` crate; `None` if it is empty.
 fn rewritten(line: &str) -> Result<Option<String>, String> {
     if line.starts_with('#') {
         return Ok(None);
@@ -109,7 +109,7 @@ fn rewritten(line: &str) -> Result<Option<String>, String> {
     if out.is_empty() {
         return Ok(None);
     }
-    // The crate would remove it.
+    // The crate would remove trailing whitespace.
     if end.is_empty()
         && let Some(last) = out.pop()
     {
@@ -119,7 +119,7 @@ fn rewritten(line: &str) -> Result<Option<String>, String> {
             out.push(last);
         }
     }
-    // The crate would take the slash of a class for a separator.
+    // The crate would interpret the slash of a class as a separator.
     let start = if start.is_empty() && out.contains('/') { "**/" } else { start };
     Ok(Some(format!("{sign}{start}{out}{end}")))
 }
@@ -157,12 +157,12 @@ struct Class {
     is_negated: bool,
     /// The ASCII characters, one bit each.
     ascii: u128,
-    /// Other characters, as they are written.
+    /// Other characters, as in the pattern.
     others: String,
 }
 
 impl Class {
-    /// Reads a class after its `[`.
+    /// Parses a class after its `[`.
     fn read(chars: &mut Peekable<Chars<'_>>) -> Result<Self, String> {
         let is_negated = chars.next_if(|it| matches!(it, '!' | '^')).is_some();
         let mut out = Self { is_negated, ..Self::default() };
@@ -227,8 +227,8 @@ impl Class {
         Ok(())
     }
 
-    /// Writes it for the crate, which has no escapes in classes. Returns false if it matches
-    /// nothing.
+    /// Writes the class in the syntax of the crate, which has no escapes in classes. Returns false
+    /// if it matches nothing.
     fn add_to(mut self, out: &mut String) -> bool {
         let bit = |it: char| 1_u128 << u32::from(it);
         let mut take = |it: char| {
@@ -251,7 +251,7 @@ impl Class {
             at += n + 1;
         }
         if self.is_negated {
-            // `]` comes first and `-` last, where they are literal.
+            // `]` comes first and `-` last, because they are literal there.
             let close = if special.contains(&']') { "]" } else { "" };
             out.extend(["[!", close, &plain, "/"]);
             out.extend(special.iter().filter(|it| **it != ']'));
@@ -275,12 +275,12 @@ fn or_unclosed(it: Option<char>) -> Result<char, String> {
     it.ok_or_else(|| "no `]` closes the `[`".to_owned())
 }
 
-/// Reads a class name such as `[:alpha:]`, from the `:` on. Reads nothing if there is none.
+/// Parses a class name such as `[:alpha:]`, from the `:` on. Consumes nothing if there is none.
 fn name(chars: &mut Peekable<Chars<'_>>) -> Option<String> {
     let mut ahead = chars.clone();
     ahead.next_if_eq(&':')?;
     let mut name = String::new();
-    // It ends where another may begin, so no text is read twice.
+    // A name ends where another one may start, so no text is read twice.
     while let Some(it) = ahead.next_if(|it| !":[]".contains(*it)) {
         name.push(it);
     }

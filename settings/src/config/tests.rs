@@ -1,4 +1,4 @@
-//! Tests of reading and layering settings.
+//! Tests of parsing and layering settings.
 
 use super::*;
 use expect_test::{Expect, expect};

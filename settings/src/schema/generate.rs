@@ -1,5 +1,5 @@
-//! The schema generated from the types of the settings. A test compares the published schema, which
-//! the programs read, with it.
+//! Generates the schema from the types of the settings. A test compares it with the published
+//! schema, which the programs read.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -52,7 +52,7 @@ struct Override {
     heir: noisy_heir::Options,
 }
 
-/// Objects with a list of properties have no others.
+/// Forbids other properties in objects with a list of properties.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! The built-in ops: each has a constant of [`OpKind`] for its identity, and a row.
+//! The built-in ops: each has an [`OpKind`] constant and a row.
 
 use super::ops::{affine, arith, builtin, cf, func, math, memref, noisy, scf, vector};
 use super::row::OpSpec;
@@ -10,7 +10,7 @@ macro_rules! kinds {
         items { $($(#[doc = $doc:literal])* $item:ident,)* }
         ops { $($kind:ident = $dialect:ident::$row:ident,)* }
     ) => {
-        /// Numbers the kinds.
+        /// Assigns numbers to the kinds.
         #[derive(Debug, Clone, Copy)]
         #[repr(u16)]
         enum Number {
@@ -27,7 +27,7 @@ macro_rules! kinds {
             )*
         }
 
-        /// The rows by number. Items that are no ops have a row that states nothing.
+        /// The rows by number. Items that are not ops have an empty row.
         pub(super) static ROWS: [OpSpec; N_BUILT_IN] =
             [$({ let _ = Number::$item; OpSpec::NONE },)* $($dialect::$row,)*];
 
@@ -35,7 +35,7 @@ macro_rules! kinds {
         pub(super) static NAMES: [&str; N_BUILT_IN] =
             [$(stringify!($item),)* $(stringify!($kind),)*];
 
-        /// Number of kinds that are built in; smaller than the number of each registered one.
+        /// Number of built-in kinds. The numbers of registered kinds start here.
         pub const N_BUILT_IN: usize = [$(Number::$item,)* $(Number::$kind,)*].len();
 
         /// All built-in ops.
@@ -55,9 +55,9 @@ kinds! {
         AttrAlias,
         /// `{-# ... #-}`
         Resources,
-        /// A part of the file between `// -----` lines.
+        /// A part of the file between two `// -----` lines.
         Chunk,
-        /// Text where no item starts.
+        /// Text in which no item can start.
         Junk,
     }
     ops {

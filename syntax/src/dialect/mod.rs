@@ -1,13 +1,13 @@
-//! The op table: everything that is known of each op, in one place.
+//! The op table: all knowledge about each op, in one place.
 //!
 //! A *row* ([`OpSpec`], in `row.rs`) contains everything that the name of an op determines: counts,
-//! types, attributes, traits, effects, its custom syntax. The rows of built-in ops are values, one
-//! file per dialect in `ops/`; `built_in.rs` gives each its identity. The *registry*
-//! (`registry.rs`) finds rows, and accepts others at run time.
+//! types, attributes, traits, effects, its custom syntax. The rows of built-in ops are constants,
+//! one file per dialect in `ops/`; `built_in.rs` assigns their kinds. The *registry*
+//! (`registry.rs`) finds rows and accepts further ones at run time.
 //!
-//! *Inherent attributes* (properties) are those that the generic form writes between `<{` and `}>`.
-//! One with a default is left out of the attributes of an op when it has that value, so that plain
-//! arithmetic carries no attributes.
+//! *Inherent attributes* (properties) are those that the generic form prints between `<{` and `}>`.
+//! An op with the default value of an attribute does not store it, so plain arithmetic has no
+//! attributes.
 
 mod built_in;
 mod ops;
@@ -31,7 +31,7 @@ pub use crate::OpKind;
 pub use crate::print::ResultNames;
 
 impl OpKind {
-    /// Returns true for ops, false for labels, aliases, resource sections, chunks and junk.
+    /// Returns true for ops; false for labels, aliases, resource sections, chunks and junk.
     pub fn is_op(self) -> bool {
         !matches!(
             self,
@@ -50,26 +50,25 @@ impl OpKind {
         self.spec().traits.contains(it)
     }
 
-    /// The op that ends a block of its regions where the text leaves the terminator out.
+    /// Returns the terminator that the text may omit in the regions of the op.
     pub(crate) fn implicit_terminator(self) -> Option<OpKind> {
         self.spec().implicit_terminator
     }
 
-    /// Returns true if the op has no effects and no regions; it may still be undefined for some
+    /// Returns true if the op has no effects and no regions. It may still be undefined for some
     /// operands: see [`OpSpec::speculation`].
     #[inline]
     pub fn is_pure(self) -> bool {
         self.spec().is_pure()
     }
 
-    /// Returns true if no op of the dialect of this name has a region, for a dialect whose ops are
-    /// all known.
+    /// Returns true if the dialect of this op name is closed and none of its ops has a region.
     pub(crate) fn dialect_has_no_regions(name: &str) -> bool {
         let Some((dialect, _)) = name.split_once('.') else { return false };
         is_closed(dialect) && ops_of(dialect).all(|it| it.spec().regions.most == 0)
     }
 
-    /// The message about an op that its dialect does not have; it suggests the nearest name.
+    /// Returns the message about an unknown op of a closed dialect. It suggests the nearest name.
     pub(crate) fn unknown_message(dialect: &str, full: &str) -> String {
         let near = ops_of(dialect)
             .map(|it| it.spec().name)
@@ -82,12 +81,12 @@ impl OpKind {
     }
 }
 
-/// The ops of a dialect.
+/// Returns the ops of a dialect.
 fn ops_of(dialect: &str) -> impl Iterator<Item = OpKind> {
     ops().filter(move |it| it.spec().name.split('.').next() == Some(dialect))
 }
 
-/// The number of letters to change, add or remove.
+/// Returns the number of letters to change, add or remove.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<u8> = b.bytes().take(64).collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

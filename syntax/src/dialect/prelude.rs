@@ -1,4 +1,4 @@
-//! The names that rows are written in.
+//! The imports of the files with rows.
 
 /// The syntax of an op that makes a value of another type of its operand: other elements, then the
 /// type of the operand, a word, and the type of the result.

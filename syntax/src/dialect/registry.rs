@@ -1,11 +1,11 @@
 //! The registry: finds the row of an op by its kind, and its kind by its name.
 //!
-//! Rows of built-in ops are compiled in. [`register`] adds rows at run time, to the whole process:
-//! parser, printer, verifier, completion and hover ask the registry and nothing else, so they know
-//! the op from then on. A document that was read before does not change.
+//! Rows of built-in ops are compiled in. [`register`] adds rows at run time, for the whole process.
+//! Parser, printer, verifier, completion and hover use only the registry, so they support the op
+//! from then on. Documents that were parsed before do not change.
 //!
-//! *Law.* A kind never changes its row: rows are added, never changed or removed. That is why rows
-//! live as long as the process.
+//! *Law.* The row of a kind never changes: rows are added, never changed or removed. So rows live
+//! as long as the process.
 
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,22 +21,22 @@ use crate::OpKind;
 static BY_NAME: RwLock<FxHashMap<&'static str, OpKind>> =
     RwLock::new(FxHashMap::with_hasher(FxBuildHasher));
 
-/// Number of registered rows. Readers look at it first, so programs without such rows take no lock.
+/// Number of registered rows. Readers load it first: if it is 0, they take no lock.
 static N_REGISTERED: AtomicUsize = AtomicUsize::new(0);
 
-/// Registered rows: segment `n` holds `2^n` of them, so that none moves and readers need no lock.
+/// Registered rows: segment `n` has `2^n` of them, so that no row moves and readers need no lock.
 static SEGMENTS: [OnceLock<Box<[OnceLock<&'static OpSpec>]>>; 16] = [const { OnceLock::new() }; 16];
 
-/// A reason not to register a row.
+/// The reason for which a row cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RegisterError {
-    /// The name is not `dialect.op`.
+    /// The name does not have the form `dialect.op`.
     Name(String),
-    /// The op has a row already.
+    /// The op already has a row.
     Registered(OpKind),
     /// The row contradicts itself.
     Contradiction(String),
-    /// No numbers are left.
+    /// All numbers of kinds are in use.
     Full,
 }
 
@@ -57,10 +57,11 @@ impl std::error::Error for RegisterError {}
 
 /// Adds a row to the registry and returns the kind of its op.
 ///
-/// An op that others name as their terminator is registered before them.
+/// The terminator of an op is registered before the op.
 ///
 /// # Errors
-/// If the row has no usable name, an op of its name has a row, or it contradicts itself.
+/// If the name does not have the form `dialect.op`, the op already has a row, the row contradicts
+/// itself, or all numbers are in use.
 pub fn register(row: OpSpec) -> Result<OpKind, RegisterError> {
     if !is_op_name(row.name) {
         return Err(RegisterError::Name(row.name.to_owned()));
@@ -88,14 +89,15 @@ pub fn register(row: OpSpec) -> Result<OpKind, RegisterError> {
     Ok(kind)
 }
 
-/// All ops with a row: the built-in ones, then the registered ones in their order.
+/// Returns all ops with a row: the built-in ones, then the registered ones in the order of
+/// registration.
 pub fn ops() -> impl Iterator<Item = OpKind> {
     let n = N_REGISTERED.load(Ordering::Acquire);
     let registered = (0..n).map(|n| OpKind::from_index((N_BUILT_IN + n) as u16));
     ALL.iter().copied().chain(registered)
 }
 
-/// The segment of the registered row `n`, and its index in the segment.
+/// Returns the segment of the registered row `n`, and the index in the segment.
 fn address(n: usize) -> (usize, usize) {
     let segment = (n + 1).ilog2();
     (segment as usize, n + 1 - (1 << segment))
@@ -107,7 +109,7 @@ fn built_in(name: &str) -> Option<OpKind> {
     kinds.get(name).copied()
 }
 
-/// Returns true for `dialect.op`, where both are identifiers and the op may have more dots.
+/// Returns true for `dialect.op`. Both are identifiers; `op` may contain more dots.
 fn is_op_name(name: &str) -> bool {
     let is_word = |it: &str| {
         let mut bytes = it.bytes();
@@ -118,7 +120,7 @@ fn is_op_name(name: &str) -> bool {
 }
 
 impl OpKind {
-    /// The row of the op; one that states nothing for items that are no ops and ops without a row.
+    /// Returns the row of the op. Ops without a row and items that are not ops have an empty row.
     #[inline]
     pub fn spec(self) -> &'static OpSpec {
         match ROWS.get(self.index()) {
@@ -127,9 +129,9 @@ impl OpKind {
         }
     }
 
-    /// Returns true if the dialect, `builtin` or `func`, has an op of this name (without the
-    /// dialect). The parser asks this of each word of a line, so built-in ops are looked up without
-    /// putting their full names together.
+    /// Returns true if the dialect, `builtin` or `func`, has an op with this name (without prefix).
+    /// The parser calls this for each word of a line, so the lookup of built-in ops does not
+    /// allocate a full name.
     pub(crate) fn is_op_of(dialect: &str, name: &str) -> bool {
         static BUILTIN: OnceLock<Vec<&'static str>> = OnceLock::new();
         static FUNC: OnceLock<Vec<&'static str>> = OnceLock::new();
@@ -146,8 +148,8 @@ impl OpKind {
                 && OpKind::of(&format!("{dialect}.{name}")) != OpKind::Unknown
     }
 
-    /// The kind of an op by its full name. The interner remembers it by [`crate::Name`]: see
-    /// [`crate::Interner::op_kind`].
+    /// Returns the kind of the op with this full name. [`crate::Interner::op_kind`] caches it by
+    /// [`crate::Name`].
     pub fn of(name: &str) -> OpKind {
         if let Some(kind) = built_in(name) {
             return kind;

@@ -1,8 +1,8 @@
 //! A row of the op table.
 //!
-//! *Law.* A row contains everything that the name of an op alone determines; parser, printers,
-//! verifier, completion and passes read it from the row. The facts are those of the op definitions
-//! of MLIR 19 (`*Ops.td`); the row notes where a later version differs.
+//! *Law.* A row contains everything that the name of an op determines. Parser, printers, verifier,
+//! completion and passes read it from the row. The facts are those of the op definitions of MLIR 19
+//! (`*Ops.td`). Rows note the differences of later versions.
 
 use super::syntax::Element;
 use crate::OpKind;
@@ -12,47 +12,47 @@ use crate::op_traits::{
 use crate::print::ResultNames;
 use crate::verify::Rules;
 
-/// A row of the op table: everything that is known of an op by its name.
+/// A row of the op table: everything that the name of an op determines.
 #[derive(Debug)]
 pub struct OpSpec {
     /// Full name, such as `arith.addi`.
     pub name: &'static str,
     /// One paragraph of documentation in Markdown, for hover.
     pub doc: &'static str,
-    /// Its traits.
+    /// Traits.
     pub traits: Traits,
-    /// The number of its operands.
+    /// Number of operands.
     pub operands: Count,
-    /// The groups of its operands, whose sizes the attribute `operandSegmentSizes` states; empty if
-    /// it has no such attribute.
+    /// The limits of each group of operands, in the order of the attribute `operandSegmentSizes`;
+    /// empty if the op has no such attribute.
     pub segments: &'static [Count],
-    /// The number of its results.
+    /// Number of results.
     pub results: Count,
-    /// The number of its regions.
+    /// Number of regions.
     pub regions: Count,
-    /// The number of its successors.
+    /// Number of successors.
     pub successors: Count,
-    /// The types of its operands and results.
+    /// Types of operands and results.
     pub types: TypeRule,
-    /// Its attributes, sorted by name.
+    /// Attributes, sorted by name.
     pub attrs: &'static [AttrSpec],
-    /// The op that ends a block of its regions where the text leaves the terminator out.
+    /// The terminator that the text may omit in the regions of the op.
     pub implicit_terminator: Option<OpKind>,
-    /// The names of the ops whose regions may contain it; empty: any op.
+    /// Names of the ops with regions that may contain it; empty: any op.
     pub parents: &'static [&'static str],
     /// The operands that it passes to its successors.
     pub passed: PassedOperands,
-    /// The names that it suggests for its results.
+    /// The names that the op suggests for its results.
     pub result_names: ResultNames,
-    /// The dialect that names of ops in its regions may leave out; [`None`]: they name theirs.
+    /// The dialect prefix that ops in its regions may omit; `None`: they need a prefix.
     pub default_dialect: Option<&'static str>,
-    /// Its effects.
+    /// Effects.
     pub effects: Effects,
-    /// The places where it may run although the program would not run it.
+    /// The condition under which it may be executed speculatively.
     pub speculation: Speculation,
-    /// Its verifier rules beyond those that follow from the other fields.
+    /// Verifier rules beyond those that follow from the other fields.
     pub(crate) rules: Rules,
-    /// Its custom syntax, in the order of the text.
+    /// Custom syntax, in the order of the text.
     pub syntax: &'static [Element],
 }
 
@@ -81,7 +81,7 @@ impl OpSpec {
         syntax: &[],
     };
 
-    /// An op without effects that is defined for all operands.
+    /// A row of an op without effects that is defined for all operands.
     pub const PURE: OpSpec =
         OpSpec { effects: Effects::NONE, speculation: Speculation::Always, ..OpSpec::NONE };
 
@@ -95,7 +95,7 @@ impl OpSpec {
         ..OpSpec::NONE
     };
 
-    /// A terminator that passes on its operands.
+    /// A row of a terminator that passes on its operands.
     pub const TERMINATOR: OpSpec =
         OpSpec { traits: Traits::TERMINATOR, operands: Count::ANY, ..OpSpec::PURE };
 
@@ -104,19 +104,19 @@ impl OpSpec {
         !self.syntax.is_empty()
     }
 
-    /// Returns an attribute by its name.
+    /// Returns the attribute with this name.
     pub fn attr(&self, name: &str) -> Option<&AttrSpec> {
         self.attrs.iter().find(|it| it.name == name)
     }
 
-    /// Returns its properties: the generic form prints them between `<{` and `}>`.
+    /// Returns the properties, which the generic form prints between `<{` and `}>`.
     pub fn inherent(&self) -> impl Iterator<Item = &AttrSpec> {
         self.attrs.iter().filter(|it| it.is_inherent)
     }
 
-    /// Returns true if a `{` outside brackets, and not after `attributes`, is a region whatever is
-    /// inside: broken text at the start of a body must not cost the body. `is_first`: no region
-    /// precedes it.
+    /// Returns true if every `{` outside brackets that does not follow `attributes` starts a
+    /// region. Then an error at the start of a body does not hide the body. `is_first`: no region
+    /// precedes the `{`.
     pub fn brace_is_region(&self, is_first: bool) -> bool {
         let is_region = |it: &Element| matches!(it, Element::Region | Element::OptRegion);
         let Some(region) = self.syntax.iter().position(is_region) else { return false };
@@ -124,7 +124,7 @@ impl OpSpec {
         !elements.iter().any(|it| matches!(it, Element::AttrDict))
     }
 
-    /// Returns a contradiction within the row or with the row of its terminator, if there is one.
+    /// Returns a contradiction within the row or between it and the row of its terminator.
     pub(crate) fn contradiction(&self) -> Option<String> {
         let name = self.name;
         if !self.attrs.is_sorted_by_key(|it| it.name) {
@@ -161,7 +161,8 @@ impl OpSpec {
             .then(|| format!("`{}`, the terminator of `{name}`, is not allowed in it", end.name))
     }
 
-    /// Returns true if the op has no effects of its own and no regions whose ops could have some.
+    /// Returns true if the op has neither effects of its own nor regions with ops that may have
+    /// effects.
     pub fn is_pure(&self) -> bool {
         self.effects == Effects::NONE && self.regions.most == 0
     }

@@ -1,8 +1,8 @@
-//! Templates of ops with places to fill in, for completion and signature help. They are derived
-//! from the rows of the ops.
+//! Templates of ops with placeholders, for completion and signature help. They are derived from the
+//! rows of the ops.
 //!
-//! *Law.* With its places filled, the template of every op is read as its custom form without a
-//! syntax problem (names may be undefined).
+//! *Law.* With its placeholders filled in, the template of every op parses as its custom form
+//! without a syntax problem (names may be undefined).
 
 use super::row::OpSpec;
 use super::syntax::{Bind, Element};
@@ -18,9 +18,9 @@ struct Template<'a> {
 }
 
 impl OpSpec {
-    /// The custom syntax of the op, without optional parts. `«...»` is a place to fill in, and `$0`
-    /// the final place of the cursor. If the op surely has a result, the text starts with the place
-    /// `«%r»` (or `«%r»:2`) and ` = `.
+    /// Returns the custom syntax of the op, without optional elements. `«...»` is a placeholder,
+    /// and `$0` the final position of the cursor. If the op always has results, the text starts
+    /// with the placeholder `«%r»` (or `«%r»:2`) and ` = `.
     pub fn template(&self) -> String {
         let result = match self.results.least {
             0 => String::new(),
@@ -38,7 +38,7 @@ impl OpSpec {
         template.out
     }
 
-    /// Returns the class of an operand. The last class of the list is that of all further operands.
+    /// Returns the class of an operand. The last class of the list applies to all further operands.
     pub fn operand_class(&self, number: usize) -> TypeClass {
         let classes = self.types.operands;
         classes.get(number).or(classes.last()).copied().unwrap_or(TypeClass::Any)
@@ -49,7 +49,7 @@ impl OpSpec {
     }
 }
 
-/// An example type of a class: a place to fill in, unless the class has one type only. `is_wide`
+/// Returns an example type of a class: a placeholder, unless the class has only one type. `is_wide`
 /// selects the wider type of a cast.
 fn sample(class: TypeClass, is_wide: bool) -> &'static str {
     match class {
@@ -89,7 +89,7 @@ impl Template<'_> {
         self.out.push_str(text);
     }
 
-    /// Adds text with a blank before it, unless an opening bracket or a blank is there.
+    /// Adds text with a blank before it, unless it follows an opening bracket or a blank.
     fn word(&mut self, text: &str) {
         if !self.out.ends_with([' ', '(', '[', '<']) {
             self.push(" ");
@@ -139,7 +139,7 @@ impl Template<'_> {
         self.word(text);
     }
 
-    /// Adds a region; the final place of the cursor is in the first one.
+    /// Adds a region. The final position of the cursor is in the first region.
     fn region(&mut self) {
         let is_first = self.n_regions == 0;
         self.n_regions += 1;

@@ -1,9 +1,9 @@
 //! The custom syntax of ops.
 //!
-//! The syntax of an op is a list of [`Element`]s in the order of the text. The parser reads the op
-//! along the list, the printer prints it along the same list, completion inserts its snippet.
-//! Elements that many ops share are variants of [`Element`]. The others are values of [`Syntax`],
-//! each with its reader, its printer, its snippet and its attributes, one file per kind of syntax.
+//! The syntax of an op is a list of [`Element`]s in the order of the text. Parser and printer
+//! follow this list, and completion inserts its snippets. Elements that many ops share are variants
+//! of [`Element`]. The others are values of [`Syntax`], each with its reader, its printer, its
+//! snippet and its attributes, one file per kind of syntax.
 
 pub(super) mod affine;
 pub(super) mod affine_loops;

@@ -28,7 +28,7 @@ fn rows_do_not_contradict_themselves() {
         let spec = kind.spec();
         assert_eq!(spec.contradiction(), None);
         let is_segmented = spec.attr("operandSegmentSizes").is_some();
-        // The groups of later versions of this op are not known.
+        // The operand groups of later versions of this op are not known.
         let is_open = kind == OpKind::AffineLinearizeIndex;
         assert_eq!(is_segmented && !is_open, !spec.segments.is_empty(), "{kind:?}");
         for parent in spec.parents {
@@ -38,7 +38,7 @@ fn rows_do_not_contradict_themselves() {
     }
 }
 
-/// A template with what its places hold.
+/// Returns a template with its placeholders filled in.
 fn filled(template: &str) -> String {
     template.replace(['«', '»'], "").replace("$0", "")
 }
@@ -77,8 +77,8 @@ fn templates_say_what_the_row_says() {
     }
 }
 
-/// Asserts that the ops of a function body are read without a problem, printed as they are written,
-/// and the same in the generic form.
+/// Asserts that the ops of a function body parse without a problem, are printed as they are
+/// written, and survive the generic form.
 fn keeps(signature: &str, body: &str) {
     let text = format!("module {{\n  func.func @f({signature}) {{\n{body}    return\n  }}\n}}\n");
     let source = Source::new(&text);

@@ -1,4 +1,4 @@
-//! The ops that rewriting changed, for front ends that show a program as it changes.
+//! The ops that were changed by rewriting, for front ends that show a program while it changes.
 
 use super::Ir;
 use crate::{Op, Region};
@@ -6,7 +6,8 @@ use crate::{Op, Region};
 /// An op that was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The op, or the label of a block. It may be erased by now, or another one.
+    /// The op, or the label of a block. It may have been erased since, and its id may have been
+    /// reused.
     pub op: Op,
     /// The region that contains it, or contained it.
     pub region: Region,
@@ -15,23 +16,22 @@ pub struct Change {
     pub is_placed: bool,
 }
 
-/// Maximum number of changes that are noted: 200 MB.
+/// Maximum number of recorded changes; they occupy 200 MB.
 const MOST: usize = 1 << 24;
 
 impl Ir {
-    /// From now on changes are noted.
+    /// Starts to record changes.
     pub fn note_changes(&mut self) {
         self.changes.get_or_insert_default();
     }
 
-    /// The changes since [`Ir::note_changes`], in order; `None` if none are recorded, or there were
-    /// too many.
+    /// The changes since [`Ir::note_changes`], in order; `None` if recording is off, or if there
+    /// were too many changes.
     pub fn changes(&self) -> Option<&[Change]> {
         self.changes.as_deref()
     }
 
-    /// Notes that an op is another one, or (`is_placed`) that it is put into its region or taken
-    /// out.
+    /// Records that an op changed or, if `is_placed`, that it was inserted or erased.
     #[inline]
     pub(crate) fn note_change(&mut self, op: Op, is_placed: bool) {
         let Some(changes) = &mut self.changes else { return };

@@ -2,25 +2,25 @@
 
 use crate::{Op, Value};
 
-/// The changes of an edit, for users who keep facts beside the IR.
+/// The changes of an edit, for code that keeps facts beside the IR.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Delta {
-    /// Ops (and labels) that are new, were written anew, or whose operands or successors now mean
-    /// something else; in no particular order, each once, all alive.
+    /// Ops and labels that are new, were parsed again, or have operands or successors that now
+    /// resolve differently; in no particular order, without duplicates, all alive.
     pub changed: Vec<Op>,
-    /// Ops that left. Their ids are used again by later edits.
+    /// Removed ops. Later edits reuse their ids.
     pub removed: Vec<Op>,
-    /// Ids to be used again.
+    /// Ids that can be reused.
     pub(crate) freed: Vec<Op>,
-    /// Values that lost a use and had, at that moment, no other; some may have one now, or have
-    /// left.
+    /// Values that lost their last use during the edit. Some may have been removed since, or have a
+    /// use again.
     pub idle: Vec<Value>,
-    /// Items that were parsed.
+    /// Number of items that were parsed.
     pub n_parsed: usize,
-    /// Uses that were resolved.
+    /// Number of uses that were resolved.
     pub n_linked: usize,
-    /// Items that were verified.
+    /// Number of items that were verified.
     pub(crate) n_verified: usize,
-    /// Bytes of the text that were read.
+    /// Number of bytes of the text that were read.
     pub(crate) n_read: usize,
 }

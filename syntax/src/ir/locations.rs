@@ -1,5 +1,5 @@
 //! The locations of ops and block arguments (`loc(..)`), for printers. A program has no locations
-//! unless it was read with them ([`Source::into_located_ir`]).
+//! unless they were requested when it was parsed ([`Source::into_located_ir`]).
 //!
 //! [`Source::into_located_ir`]: crate::Source::into_located_ir
 

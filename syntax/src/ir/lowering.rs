@@ -1,6 +1,6 @@
-//! From items to IR: the results of the skeleton and the grammar become ops, values, blocks and
-//! regions (`arena.rs`), or update an op that stays (`again.rs`), and are entered in the name
-//! tables (`names.rs`) and removed from them.
+//! Lowers items to IR. The results of the skeleton and the grammar become ops, values, blocks and
+//! regions (`arena.rs`), or update an existing op (`again.rs`). Names are entered in the name
+//! tables and removed from them (`names.rs`).
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -20,51 +20,50 @@ mod again;
 mod arena;
 mod names;
 
-/// The ops made so far, and those that must be linked.
+/// The ops created so far, and the uses that must be linked.
 #[derive(Debug, Default)]
 pub(crate) struct LoweringWork {
-    /// Ops that are new or were changed, in textual order, nested ones after the op that holds
-    /// them.
+    /// Ops that are new or changed, in textual order; each op comes before its nested ops.
     pub(crate) fresh: Vec<Op>,
     /// Uses of surviving ops whose meaning may have changed.
     pub(crate) retry: Vec<Use>,
-    /// Successors, likewise.
+    /// Successors of surviving ops whose meaning may have changed.
     pub(crate) retry_successors: Vec<Use>,
-    /// Values that kept their id and changed their type.
+    /// Values with the same id but a different type.
     pub(crate) retyped: Vec<Value>,
-    /// Names that values have anew.
+    /// Values whose names must be entered in the tables.
     pub(crate) defines: Vec<Value>,
-    /// Ops that left.
+    /// Removed ops.
     pub(crate) removed: Vec<Op>,
-    /// The old op that each item of the run becomes.
+    /// For each item of the run, the existing op that is reused for it.
     pub(crate) pairs: Vec<Option<Op>>,
-    /// The first of each run of old items that is taken over, and how many they are.
+    /// Runs of old items that are kept: the first op and the number of items.
     pub(crate) kept: FxHashMap<Op, usize>,
-    /// These runs, cut out.
+    /// The trees of these runs, cut out of their regions.
     pub(crate) trees: Vec<seq::TreeRoot>,
-    /// The ops whose items are open where the last stretch ended, outermost first.
+    /// The ops whose items were still open at the end of the last stretch, outermost first.
     open: Vec<Option<OpenOp>>,
     parsed: Option<Box<Parsed>>,
 }
 
-/// An op whose item is open: its regions are filled, of itself nothing is known.
+/// An op whose item is open. Its regions are being filled; its header is not parsed yet.
 #[derive(Debug)]
 struct OpenOp {
     op: Op,
-    /// Its regions and their contents, not yet in their sequences.
+    /// Its regions and their contents, which are not yet in the sequences of the regions.
     regions: Vec<(Region, Vec<Piece>)>,
 }
 
-/// The source of tokens and items.
+/// The input of lowering: tokens and items.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
     pub(crate) stream: &'a TokenStream<'a>,
     pub(crate) skeleton: &'a Skeleton,
-    /// The region of the chunk that holds the run: its aliases.
+    /// The region of the chunk that contains the run. Its aliases are visible in the run.
     pub(crate) chunk: Region,
-    /// The meanings of aliases, where they are known better than from the chunk.
+    /// The meanings of aliases, if they differ from those of the chunk.
     pub(crate) aliases: Option<&'a Aliases>,
-    /// The text starts where the file does.
+    /// True if the text starts at the start of the file.
     pub(crate) at_file_start: bool,
 }
 
@@ -74,8 +73,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Turns positions of a run into positions in the own text of an item, each in time that is
-/// logarithmic in the regions.
+/// Converts positions in a run to positions in the own text of an item, each in logarithmic time in
+/// the number of regions.
 struct Own<'a> {
     item: &'a Item,
 }
@@ -97,8 +96,8 @@ impl Own<'_> {
 }
 
 impl Ir {
-    /// Builds the contents of a region: items become the old ops that they are paired with, or new
-    /// ones; old items that were taken over are moved there.
+    /// Builds the contents of a region. Each item becomes the existing op that it is paired with,
+    /// or a new op. Kept items are moved to the region.
     pub(crate) fn build_parts(
         &mut self,
         run: Run<'_>,
@@ -131,8 +130,8 @@ impl Ir {
         pieces
     }
 
-    /// Builds the contents of the items that are open at the end of a stretch. The items themselves
-    /// are lowered where they end.
+    /// Builds the contents of the items that are open at the end of a stretch. Each open item
+    /// itself is lowered in the stretch in which it ends.
     pub(crate) fn build_open(
         &mut self,
         run: Run<'_>,
@@ -162,14 +161,14 @@ impl Ir {
         work.open.truncate(open.len());
     }
 
-    /// Creates an op without contents in a region (not yet in its sequence).
+    /// Creates an op without contents in a region. It is not yet in the sequence of the region.
     fn start_op(&mut self, parent: Region, work: &mut LoweringWork) -> Op {
         let op = self.new_op(OpData::new(parent, OpKind::Unknown));
         work.fresh.push(op);
         op
     }
 
-    /// Gives an old op the contents of its item.
+    /// Replaces the contents of an existing op by those of its item.
     fn lower_inside(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut LoweringWork) -> Op {
         for (n, inner) in run.item(index).regions.iter().enumerate() {
             let region = self.op(op).regions[n].1;
@@ -178,7 +177,8 @@ impl Ir {
         op
     }
 
-    /// Fills a region with `pieces`, which were built before, and the parts that were read now.
+    /// Fills a region with `pieces`, which were built in earlier stretches, and with the parts of
+    /// this stretch.
     fn lower_parts(
         &mut self,
         run: Run<'_>,
@@ -194,8 +194,8 @@ impl Ir {
         data.closed = inner.closed;
     }
 
-    /// Lowers an item into a new op of a region (not yet in its sequence), or into the one that was
-    /// made when it was open.
+    /// Lowers an item to a new op, or to the op that was created when the item was open. The op is
+    /// not yet in the sequence of its region.
     fn lower(&mut self, run: Run<'_>, index: u32, parent: Region, work: &mut LoweringWork) -> Op {
         let item = run.item(index);
         let open = item.level.and_then(|level| work.open.get_mut(level)?.take());
@@ -240,7 +240,7 @@ impl Ir {
         op
     }
 
-    /// Gives an op a region, with its arguments.
+    /// Adds a region with its arguments to an op.
     fn start_region(
         &mut self,
         item: &Item,
@@ -263,7 +263,7 @@ impl Ir {
         }
     }
 
-    /// The arguments that the header of an opaque op may define, as values without text.
+    /// Creates values for the arguments that the header of an opaque op may define.
     fn new_maybe_arguments(&mut self, op: Op, region: Region) {
         let entry = self.regions[region.index()].entry;
         for index in 0..self.ops[op.index()].operands.len() {
@@ -299,7 +299,8 @@ impl Ir {
         if let Some(region) = item.regions.iter().find(|it| !it.closed)
             && !out.is_syntax_told
         {
-            // The real tools complain at the last token; its end is the end of the own text, too.
+            // MLIR's parser reports the error at the last token. The end of that token is also the
+            // end of the own text.
             let end = tokens.last().map_or(region.open, |it| it.end).max(region.close);
             out.problems.push(Problem {
                 code: Code::UnclosedRegion,
@@ -309,8 +310,8 @@ impl Ir {
         }
     }
 
-    /// Puts a parsed item into an op that has no links. Values of `keep` are used again for its
-    /// results.
+    /// Fills an op, which must be unlinked, from a parsed item. The values of `keep` are reused for
+    /// its results.
     fn fill(&mut self, op: Op, item: &Item, parsed: &mut Parsed, keep: &[Value]) {
         let own = Own { item };
         let mut results: SmallVec<[Value; 1]> = SmallVec::new();
@@ -338,14 +339,13 @@ impl Ir {
         for name in &parsed.results {
             let span = own.span(name.span);
             result_names.push(ResultName { name: name.name, span, count: name.count });
-            // A wild count is a problem of its own; no more values are made than an op can sensibly
-            // have.
+            // An excessive count is reported as a problem. The number of created values is bounded.
             for number in 0..name.count.min(MAX_PACK) {
                 result(self, name.name, number, span);
             }
         }
         if parsed.results.is_empty() && !parsed.guessed {
-            // Results may be left without names; their types say how many there are.
+            // Results without names are allowed; the number of types gives their number.
             let start = own.at(parsed.name_span.start);
             for number in 0..parsed.result_types.len() {
                 result(self, Name::EMPTY, number as u32, Span::new(start, start));
@@ -429,7 +429,7 @@ impl Ir {
         }
     }
 
-    /// The arguments of a block; the first are those of `keep`.
+    /// Creates the arguments of a block. The first ones are those of `keep`.
     fn new_arguments(
         &mut self,
         block: Block,
@@ -454,8 +454,8 @@ impl Ir {
     }
 }
 
-/// Text where no item can start: an alias that is not at the top, a label that is, or anything
-/// else.
+/// Fills `out` for text where no item can start: an alias that is not at the top level, a label at
+/// the top level, or any other text.
 fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
     out.clear();
     let token = run.stream.tokens()[item.tokens.0 as usize];
@@ -463,7 +463,7 @@ fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
     out.kind = OpKind::Junk;
     out.form = Form::Broken;
     out.name_span = first;
-    // The name of an op in quotes.
+    // A malformed op name in quotes.
     if token.kind == TokenKind::Error
         && let (place, message) = error_in(&run.stream.text()[token.range()])
         && place.start > 0
@@ -483,5 +483,5 @@ fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
     });
 }
 
-/// The most values that one name on the left of an op makes.
+/// Maximum number of values for one name to the left of `=`.
 const MAX_PACK: u32 = 1 << 16;

@@ -1,15 +1,15 @@
 //! The IR: ops, values, blocks and regions in arenas, with their positions in the text.
 //!
-//! *Coordinates.* Nothing stores an offset into the file. Every item stores its length, regions
-//! keep their items in a [`crate::ir::seq`] that sums lengths, and everything named inside an op is
-//! a [`Span`] in the op's *own text*: the text of the op with the interiors of its regions cut out,
-//! from the start of its leading trivia (blanks and comments). An edit thus changes the lengths on
-//! the path to the root and nothing else. [`Ir::absolute`] adds it all up.
+//! *Coordinates.* Nothing stores an offset into the file. Every item stores its length. A region
+//! keeps its items in a [`crate::ir::seq`] that sums lengths. The position of a part of an op is a
+//! [`Span`] in the op's *own text*: the text of the op from the start of its leading trivia (blanks
+//! and comments), without the contents of its regions. An edit therefore changes only the lengths
+//! on the path to the root. [`Ir::absolute`] converts a span to a range of the file.
 //!
 //! *Items.* A region is one sequence of items: ops and, between them, block labels. A block is the
-//! ops between two labels; the block before the first label has none. The root region holds the
-//! chunks of the file (one, unless `// -----` splits it), each an item with one region, so that the
-//! file is a tree of one kind of node.
+//! sequence of ops between two labels; the ops before the first label are a block without a label.
+//! The root region holds the chunks of the file (one, unless `// -----` splits it). Each chunk is
+//! an item with one region, so all nodes of the tree have the same type.
 
 pub(crate) mod changes;
 pub(crate) mod delta;
@@ -34,18 +34,18 @@ use crate::{
 pub use seq::Iter as Items;
 pub(crate) use starts::Starts;
 
-/// An item of a region and, if it is an op, everything the IR knows of it.
+/// An item of a region. For an op, its data except its position.
 #[derive(Debug)]
 pub struct OpData {
     /// True if the item is part of the document (arena slots are reused).
     pub(crate) alive: bool,
-    /// The region that holds it; of a chunk, the root.
+    /// The region that contains it; for a chunk, the root.
     pub parent: Region,
     /// Its kind.
     pub kind: OpKind,
-    /// The form in which it was written, and the extent to which it was understood.
+    /// Its form: generic, custom, opaque (unknown syntax) or broken (not parsed to its end).
     pub form: Form,
-    /// Its full name with dialect; of a label, the label without `^`.
+    /// Its full name with dialect; for a label, the label without `^`.
     pub name: Name,
     /// Its name as written, in own text.
     pub name_span: Span,
@@ -57,17 +57,17 @@ pub struct OpData {
     pub(crate) quoted: bool,
     /// Bytes beyond the end of the item that were read to find that end.
     pub(crate) lookahead: u32,
-    /// The context that this parse depended on; the item is read again if it changes:
-    /// [`crate::skeleton::DIALECT`], [`crate::skeleton::PLACE`].
+    /// The context on which the parse depended ([`crate::skeleton::DIALECT`],
+    /// [`crate::skeleton::PLACE`]). If it changes, the item is parsed again.
     pub(crate) context_deps: u8,
-    /// The values it defines, whether or not the text names them; of a label, the block's
+    /// The values that it defines, with or without a name in the text; for a label, the block's
     /// arguments.
     pub results: SmallVec<[Value; 1]>,
-    /// The names left of the `=`.
+    /// The names to the left of `=`.
     pub result_names: SmallVec<[ResultName; 1]>,
     /// Its operands.
     pub operands: SmallVec<[Operand; 2]>,
-    /// Its regions, in textual order, with the place of each in own text (just after its `{`).
+    /// Its regions in textual order, each with its offset in own text (just after its `{`).
     pub regions: SmallVec<[(u32, Region); 1]>,
     /// Data that few ops have.
     pub extra: Option<Box<OpExtra>>,
@@ -80,65 +80,67 @@ pub struct OpExtra {
     pub successors: Vec<Successor>,
     /// All attributes, sorted by name.
     pub attrs: Vec<(Name, Attr)>,
-    /// The symbol it defines: name and span in own text.
+    /// The symbol that it defines: name and span in own text.
     pub symbol: Option<(Name, Span)>,
-    /// The symbols it refers to: last name of the path, first name, span.
+    /// The symbols that it refers to: last name of the path, first name, span.
     pub symbol_uses: Vec<(Name, Name, Span)>,
-    /// The aliases it uses.
+    /// The aliases that it uses.
     pub alias_uses: Vec<AliasUse>,
-    /// The aliases that were looked up when it was read, with what was found.
+    /// The aliases that were looked up when the op was parsed, with the results.
     pub(crate) alias_reads: Vec<(Name, Option<Alias>)>,
-    /// Its meaning, if it is an alias.
+    /// The type or attribute that it defines, if it is an alias.
     pub alias: Option<Alias>,
-    /// Its own problems; those of names depend on the context (see [`crate::Source::problems`]).
+    /// Problems of its syntax. Problems of names depend on the context (see
+    /// [`crate::Source::problems`]).
     pub problems: Vec<Problem>,
-    /// The one syntax problem is about lines after it that are no op; see [`Ir::is_followed`].
+    /// True if its only syntax problem is about the junk after it; see [`Ir::is_followed`].
     pub(crate) followed: bool,
-    /// Argument attributes of the entry block's arguments (functions): one per argument.
+    /// Attributes of the arguments of the entry block, for functions: one entry per argument.
     pub argument_attrs: Vec<Option<Attr>>,
 }
 
-/// A name left of the `=`.
+/// A name to the left of `=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultName {
-    /// Without `%`.
+    /// The name without `%`.
     pub name: Name,
     /// The `%name` in own text.
     pub span: Span,
-    /// Number of values that it stands for.
+    /// Number of values with this name: `n` of `%name:n`, otherwise 1.
     pub count: u32,
 }
 
 /// A use of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
-    /// Without `%`.
+    /// The name without `%`.
     pub name: Name,
     /// The number after `#`.
     pub number: u32,
     /// `%name#n` in own text.
     pub span: Span,
-    /// The type given at the use; [`Type::UNKNOWN`] if none.
+    /// The type that the text states for this operand; [`Type::UNKNOWN`] if none.
     pub ty: Type,
-    /// True if it is in the header of an op of unknown form and may be an argument of its region
-    /// instead. It is one, and no error, if nothing else defines the name.
+    /// True if it is in the header of an op with unknown syntax and may be an argument of the op's
+    /// region instead. If nothing else defines the name, it is an argument and no error is
+    /// reported.
     pub maybe_argument: bool,
-    /// The definition that it resolves to.
+    /// The definition to which it resolves; `None` if the name is undefined.
     pub value: Option<Value>,
-    /// Its place in [`ValueData::uses`], or among those that resolve to nothing.
+    /// Its index in [`ValueData::uses`], or in the list of unresolved uses of its name.
     pub(crate) slot: u32,
 }
 
 /// A branch target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Successor {
-    /// Without `^`.
+    /// The name without `^`.
     pub name: Name,
     /// `^name` in own text.
     pub span: Span,
     /// The operands passed, as indices into [`OpData::operands`].
     pub operands: Range<u32>,
-    /// The definition that it resolves to.
+    /// The definition to which it resolves; `None` if the name is undefined.
     pub block: Option<Block>,
 }
 
@@ -156,16 +158,18 @@ pub enum Def {
 pub struct ValueData {
     /// Its definition.
     pub def: Def,
-    /// Its type; [`Type::UNKNOWN`] if the text does not give it.
+    /// Its type; [`Type::UNKNOWN`] if the text does not state it.
     pub ty: Type,
-    /// The type is a guess, of an op of unknown form: shown, but nothing is reported because of it.
+    /// True if the type is guessed because the syntax of the op is unknown. The type is shown, but
+    /// no problem is reported because of it.
     pub guessed: bool,
     /// Its name without `%`, or [`Name::EMPTY`].
     pub name: Name,
-    /// Its number within a pack of that name.
+    /// Its number in its pack: `n` of `%name#n`. A pack is a group of results with one name
+    /// (`%name:3`).
     pub number: u32,
-    /// `%name` at the definition, in the own text of [`Ir::definition_site`]; empty if it has no
-    /// name, at the name of its op.
+    /// `%name` at the definition, in the own text of [`Ir::definition_site`]. If the value has no
+    /// name, an empty span at the name of the op.
     pub span: Span,
     /// Its uses: op and operand index, in no particular order.
     pub uses: SmallVec<[(Op, u32); 2]>,
@@ -174,7 +178,7 @@ pub struct ValueData {
 /// A block.
 #[derive(Debug)]
 pub struct BlockData {
-    /// The region it belongs to.
+    /// The region that contains it.
     pub region: Region,
     /// Its label; the entry block may have none.
     pub label: Option<Op>,
@@ -188,23 +192,23 @@ pub struct BlockData {
 #[derive(Debug)]
 pub struct RegionData {
     pub(crate) items: seq::TreeRoot,
-    /// The op that holds it; `None` for the root.
+    /// The op that contains it; `None` for the root.
     pub parent: Option<Op>,
-    /// The implicit first block (if the region starts with a label, that block is empty and not
-    /// counted).
+    /// The implicit first block. If the region starts with a label, that block is empty, and
+    /// [`Ir::blocks`] omits it.
     pub entry: Block,
     /// Bytes of blanks and comments after the last item.
     pub tail: u32,
-    /// True if its `}` is there.
+    /// True if the text contains its `}`.
     pub closed: bool,
 }
 
-/// The IR of one document. As long as it has a text, all of it is derived from that, and
-/// [`crate::Source`] keeps it so; without one it is changed by [`crate::rewrite`].
+/// The IR of one document. While it has a text, it is derived from the text, and [`crate::Source`]
+/// updates it. An IR without text is changed by [`crate::rewrite`].
 #[derive(Debug)]
 pub struct Ir {
     pub(crate) ops: Vec<OpData>,
-    /// The place of each of [`Self::ops`] in the sequence of its region.
+    /// The tree node of each op of [`Self::ops`] in the sequence of its region.
     pub(crate) links: Vec<seq::Link>,
     pub(crate) values: Vec<ValueData>,
     pub(crate) blocks: Vec<BlockData>,
@@ -217,9 +221,9 @@ pub struct Ir {
     /// Interned strings, types and attributes.
     pub interner: Interner,
     pub(crate) root: Region,
-    /// The places at which ops were read, after their text was dropped.
+    /// The text ranges from which the ops were parsed. They remain after the text is dropped.
     pub(crate) origins: Vec<Option<Span>>,
-    /// The locations of ops and arguments, if they were requested.
+    /// The locations of ops and arguments, if requested.
     pub(crate) locations: Option<Box<Locations>>,
     /// The starts of regions in ops that have many.
     pub(crate) starts: starts::Starts,
@@ -257,13 +261,13 @@ impl Ir {
         &self.regions[region.index()]
     }
 
-    /// Upper bounds of the indices of ops, values, blocks and regions; for tables kept beside the
-    /// IR.
+    /// Numbers of slots for ops, values, blocks and regions; each index is less than the
+    /// corresponding number. Used to size tables that are indexed by ids.
     pub fn bounds(&self) -> (usize, usize, usize, usize) {
         (self.ops.len(), self.values.len(), self.blocks.len(), self.regions.len())
     }
 
-    /// Returns true if an op id still names an op of the document.
+    /// Returns true if an id still refers to an op of the document.
     #[inline]
     pub fn is_alive(&self, op: Op) -> bool {
         self.ops[op.index()].alive
@@ -274,13 +278,14 @@ impl Ir {
         self.interner.str(self.op(op).name)
     }
 
-    /// Returns true for HEIR's `secret.generic`, whose operands and region are known also in its
+    /// Returns true for HEIR's `secret.generic`. Its operands and region are known even in its
     /// custom form.
     pub fn is_secret_generic(&self, op: Op) -> bool {
         self.op(op).kind == OpKind::Unknown && self.op_name(op) == namespace::SECRET_GENERIC
     }
 
-    /// Returns true if each name after `%` in an op is an operand, though its syntax is unknown.
+    /// Returns true if each `%name` in an op is an operand, although the syntax of the op is
+    /// unknown.
     pub(crate) fn takes_operands(&self, op: Op) -> bool {
         let data = self.op(op);
         let dialect = || self.op_name(op).split_once('.').map(|it| it.0);
@@ -295,19 +300,19 @@ impl Ir {
         self.op(op).kind == OpKind::Unknown && self.op_name(op) == namespace::SECRET_YIELD
     }
 
-    /// Returns true if lines that are no op stand after an op, within its item. The op is read
-    /// without them; its one syntax problem is about them.
+    /// Returns true if junk follows an op within its item. The op is parsed without the junk; its
+    /// only syntax problem is about the junk.
     pub fn is_followed(&self, op: Op) -> bool {
         self.extra(op).followed
     }
 
-    /// Returns true if an op was not read to its end, or other text follows it. If it is the last
-    /// op of a region, the terminator of the region is unknown.
+    /// Returns true if an op was not parsed to its end, or if junk follows it. If it is the last op
+    /// of a region, the terminator of the region is unknown.
     pub fn is_broken(&self, op: Op) -> bool {
         self.op(op).form == Form::Broken || self.is_followed(op)
     }
 
-    /// Returns true if the text of an op itself has a problem.
+    /// Returns true if the syntax of an op has a problem, apart from junk after the op.
     pub fn has_problem(&self, op: Op) -> bool {
         let extra = self.extra(op);
         extra.problems.len() > usize::from(extra.followed)
@@ -330,7 +335,7 @@ impl Ir {
         self.op(op).extra.as_deref().unwrap_or(&EMPTY)
     }
 
-    /// An attribute of an op by name.
+    /// The attribute of an op with this name.
     #[inline]
     pub fn attr(&self, op: Op, name: &str) -> Option<Attr> {
         let attrs = &self.op(op).extra.as_deref()?.attrs;
@@ -349,7 +354,7 @@ impl Ir {
         (total == Some(self.op(op).operands.len())).then_some(sizes)
     }
 
-    /// The op whose result a value is; `None` for an argument.
+    /// The op that defines a value; `None` for an argument.
     #[inline]
     pub fn defining_op(&self, value: Value) -> Option<Op> {
         match self.value(value).def {
@@ -372,8 +377,8 @@ impl Ir {
         }
     }
 
-    /// The name of a value as its uses write it: `%3`, `%a#1`; of a result that the text leaves
-    /// without a name, its op and number: `noisy.add#0`, `argument#0`.
+    /// The name of a value as in its uses: `%3`, `%a#1`. For a result without a name, the op and
+    /// the number: `noisy.add#0`; for an argument without a name, `argument#0`.
     pub fn value_text(&self, value: Value) -> String {
         let data = self.value(value);
         match (data.name, data.def) {
@@ -387,7 +392,7 @@ impl Ir {
         let packed = match data.def {
             Def::Result(op, index) => {
                 let names = &self.op(op).result_names;
-                // If each result has a name, the name at its index is its own.
+                // If each result has a name of its own, that name is at the index of the result.
                 match names.get(index as usize).filter(|it| it.name == data.name) {
                     Some(own) => own.count > 1,
                     None => names.iter().any(|it| it.name == data.name && it.count > 1),
@@ -398,7 +403,7 @@ impl Ir {
         if packed { format!("%{name}#{}", data.number) } else { format!("%{name}") }
     }
 
-    /// Definitions of a value name in a region, by textual order of the ops that define it.
+    /// The definitions of a value name in a region, in textual order.
     pub fn defs(&self, region: Region, name: Name) -> SmallVec<[Value; 1]> {
         self.names.defs(region, name)
     }

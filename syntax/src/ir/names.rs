@@ -1,17 +1,16 @@
-//! Names: their definitions, their uses, and the uses that have no definition.
+//! Names: definitions, uses and unresolved uses.
 //!
-//! *Rule.* MLIR names never shadow, so resolving is a walk outward: the first region, from that of
-//! the use to that of the chunk, in which the name is defined. Textual order does not matter for
-//! this (a use before its definition is a forward reference). If a name is defined twice in one
-//! region, the first definition counts, and the second is a problem.
+//! *Rule.* MLIR names never shadow. A use resolves to the definition in the first region that
+//! defines the name, from the region of the use outward to the region of the chunk. Textual order
+//! does not matter (a use before its definition is a forward reference). If a name is defined twice
+//! in one region, uses resolve to the first definition, and the second is a problem.
 //!
-//! *Region arguments of opaque ops.* A `%x` in the header of an op whose syntax is unknown is an
-//! argument of its region if the name is not visible there yet. Such a header *may define* `%x`.
-//! This is decided when a use of `%x` inside is resolved, so that the answer does not depend on the
-//! order of edits.
+//! *Region arguments of opaque ops.* A `%x` in the header of an op with unknown syntax is an
+//! argument of its region if no `%x` is visible before the op. This is decided when a use of `%x`
+//! inside the region is resolved, so the result does not depend on the order of edits.
 //!
-//! *Law.* After every edit the tables and all resolved operands equal those made from scratch.
-//! *Cost.* An edit re-resolves only uses of names that gained or lost a definition.
+//! *Law.* After every edit the tables and all resolved operands equal those built from scratch.
+//! *Cost.* An edit resolves again only uses of names that gained or lost a definition.
 
 mod aliases;
 mod labels;
@@ -31,24 +30,24 @@ pub(crate) use aliases::Stale;
 pub(crate) struct Names {
     /// The definitions of each name.
     defs: Vec<Defs>,
-    /// Arguments that the header of an opaque op may define.
+    /// Arguments that the header of an opaque op may define, by region and name.
     maybe: FxHashMap<(Region, Name), Value>,
-    /// The opaque ops whose headers may define a name, by the name.
+    /// For each name, the opaque ops whose headers may define it as an argument.
     maybe_ops: FxHashMap<Name, Vec<Op>>,
-    /// Uses that resolve to nothing: op and operand index.
+    /// Unresolved uses: op and operand index.
     unresolved: FxHashMap<Name, Vec<(Op, u32)>>,
-    /// Labels per region, in textual order.
+    /// Labels of each region, in textual order.
     labels: FxHashMap<(Region, Name), SmallVec<[Op; 1]>>,
-    /// Successors that resolve to nothing.
+    /// Unresolved successors: op and successor index.
     unresolved_successors: FxHashMap<(Region, Name), Vec<(Op, u32)>>,
     label_blocks: FxHashMap<Op, Block>,
-    /// Symbols per region that holds their ops, in textual order.
+    /// Symbols of each region, in textual order of the ops that define them.
     symbols: FxHashMap<(Region, Name), SmallVec<[Op; 1]>>,
     /// Ops that refer to a symbol, by the last and the first name of the path.
     symbol_uses: FxHashMap<Name, Vec<Op>>,
-    /// Names that may be defined twice where both are visible.
+    /// Names that may have two definitions of which one is visible at the other.
     dubious: FxHashSet<Name>,
-    /// True while a whole text is read: all definitions are entered, in textual order.
+    /// True while a whole text is parsed: definitions are entered in textual order.
     pub(crate) in_order: bool,
     pub(crate) aliases: AliasTable,
     /// Ops that may have problems.
@@ -58,7 +57,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Reserves some room for later edits.
+    /// Reserves some capacity for later edits.
     pub(crate) fn keep_slack(&mut self) {
         keep_slack(&mut self.defs);
         keep_slack_in_map(&mut self.labels);
@@ -68,18 +67,18 @@ impl Names {
     }
 }
 
-/// The names that an edit touched and on which ops elsewhere may depend. Some may occur repeatedly
-/// or no longer exist.
+/// Definitions, labels and uses that an edit changed and on which other ops may depend. An entry
+/// may occur repeatedly, or may no longer exist.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
-    /// Regions where a label came or went (`None`), or where the successors of an op did.
+    /// Regions with an added or removed label (`None`), or with an op whose successors changed.
     pub(crate) flows: Vec<(Region, Option<Op>)>,
-    /// Symbols whose definition came, went or was read again.
+    /// Symbols whose definition was added, removed or parsed again.
     pub(crate) symbols: Vec<(Region, Name)>,
-    /// Ops whose regions stayed while their own text was read again and gave the regions another
-    /// signature.
+    /// Ops whose signature changed when their own text was parsed again, while their regions
+    /// remained.
     pub(crate) signature_changed: Vec<Op>,
-    /// Aliases, by the region of their chunk, whose definition came, went or was read again.
+    /// Aliases whose definition was added, removed or parsed again, with the region of their chunk.
     pub(crate) aliases: Vec<(Region, Name)>,
     /// Values that lost their last use.
     pub(crate) idle: Vec<Value>,
@@ -88,7 +87,7 @@ pub(crate) struct Touched {
 }
 
 impl Touched {
-    /// Forgets everything, but keeps the memory.
+    /// Clears all lists but keeps their capacity.
     pub(crate) fn forget(&mut self) {
         self.flows.clear();
         self.symbols.clear();
@@ -105,16 +104,16 @@ pub(crate) struct Replaced {
     pub(crate) region: Region,
     /// The rank of its first item.
     pub(crate) rank: usize,
-    /// Its items now.
+    /// Number of its items after the edit.
     pub(crate) n: usize,
 }
 
-/// The definitions of one name: values (number 0 of a pack) by region, those of one region next to
-/// each other in textual order. Most names are defined once; `%0` may be in every function.
+/// The definitions of one name: values (number 0 of a pack) by region. Those of one region are
+/// adjacent, in textual order. Most names are defined once, but `%0` may be in every function.
 #[derive(Debug, Default)]
 struct Defs {
     all: SmallVec<[(Region, Value); 1]>,
-    /// The definitions of each region, once there are many; `all` is then empty.
+    /// The definitions by region, if there are many; `all` is then empty.
     index: Option<Box<FxHashMap<Region, SmallVec<[Value; 1]>>>>,
 }
 
@@ -177,7 +176,7 @@ impl Defs {
         }
     }
 
-    /// The regions that have definitions, in no particular order, perhaps repeatedly.
+    /// The regions with definitions, in no particular order, possibly with duplicates.
     fn regions(&self) -> Vec<Region> {
         match &self.index {
             Some(index) => index.keys().copied().collect(),
@@ -190,8 +189,8 @@ impl Defs {
 pub(crate) type Use = (Op, u32);
 
 impl Names {
-    /// Forgets the tables that only a text needs: the names of values and labels, aliases,
-    /// problems.
+    /// Clears the tables that are only needed while the IR has a text: names of values and labels,
+    /// aliases, problems.
     pub(crate) fn forget_text(&mut self) {
         *self = Names {
             label_blocks: std::mem::take(&mut self.label_blocks),
@@ -220,7 +219,7 @@ impl Names {
 }
 
 impl Ir {
-    /// The region in which a value's name is defined.
+    /// The region that contains the definition of a value.
     pub fn def_region(&self, value: Value) -> Region {
         match self.value(value).def {
             Def::Result(op, _) => self.op(op).parent,
@@ -228,7 +227,8 @@ impl Ir {
         }
     }
 
-    /// Orders the definitions of one region as the text does: header arguments first, then by item.
+    /// Sort key of the definitions of one region in textual order: header arguments first, then by
+    /// item.
     fn def_order(&self, region: Region, value: Value) -> (usize, u32) {
         let data = self.value(value);
         match self.definition_site(value) {
@@ -240,7 +240,7 @@ impl Ir {
     /// Enters the definition of a value. Adds the uses that may now refer to it to `retry`.
     pub(crate) fn add_def(&mut self, value: Value, retry: &mut Vec<Use>) {
         let (name, region) = (self.value(value).name, self.def_region(value));
-        // Uses inside the region of a definition further out now refer to this one.
+        // Uses inside the region that refer to an outer definition now refer to this one.
         if let Some(outer) = self.visible(region, name) {
             self.names.dubious.insert(name);
             let moved: Vec<Use> = self
@@ -255,8 +255,8 @@ impl Ir {
             reserve_with_slack(&mut self.names.defs, self.interner.n_names());
             self.names.defs.resize_with(self.interner.n_names(), Defs::default);
         }
-        // If definitions are entered in textual order, those already known further in come before
-        // this one in the text: no conflict.
+        // If definitions are entered in textual order, existing definitions in nested regions
+        // precede this one in the text, so there is no conflict.
         if !self.names.in_order && !self.names.dubious.contains(&name) {
             let inner = self.names.regions_of(name);
             if inner.iter().any(|&it| it != region && self.region_encloses(region, it)) {
@@ -266,7 +266,7 @@ impl Ir {
         let at = if self.names.in_order {
             usize::MAX
         } else {
-            // The definitions of a region are kept in textual order.
+            // The definitions of a region are sorted in textual order.
             let order = self.def_order(region, value);
             let known = &self.names.defs[name.index()];
             known.with(region, |known| {
@@ -296,8 +296,7 @@ impl Ir {
         }
     }
 
-    /// Forgets the definition of a value. Adds the uses that referred to it (still linked) to
-    /// `retry`.
+    /// Removes the definition of a value. Adds the uses that refer to it (still linked) to `retry`.
     pub(crate) fn remove_def(&mut self, value: Value, retry: &mut Vec<Use>) {
         let (name, region) = (self.value(value).name, self.def_region(value));
         for it in self.value_pack(value) {
@@ -306,7 +305,7 @@ impl Ir {
         if let Some(defs) = self.names.defs.get_mut(name.index()) {
             defs.remove(region, value);
         }
-        // Another definition of the name may have a number in its pack that this one lacked.
+        // Another definition of the name may have a pack with more values.
         if let Some(uses) = self.names.unresolved.get(&name) {
             retry.extend(uses.iter().copied());
         }
@@ -326,8 +325,8 @@ impl Ir {
             Def::Argument(..) if number == 0 => first,
             Def::Argument(..) => return None,
         };
-        // Numbers go up from 0 within a pack: the value at this index with this name and number
-        // belongs to the pack.
+        // Numbers in a pack increase from 0, so a value at this index with this name and number is
+        // part of the pack.
         let it = self.value(value);
         (it.name == data.name && it.number as usize == number).then_some(value)
     }
@@ -368,7 +367,7 @@ impl Ir {
                 self.names.maybe.get(&(region, name))
             };
             if let Some(&value) = maybe {
-                // An argument, unless the name is visible before the op.
+                // It is an argument unless the name is visible before the op.
                 return match self.visible(self.op(parent).parent, name) {
                     Some(outer) if self.is_defined_before(outer, parent) => Some(outer),
                     _ => Some(value),
@@ -427,7 +426,7 @@ impl Ir {
         }
     }
 
-    /// Removes a use from the tables. A new use need not be in them.
+    /// Removes a use from the tables. A new use may be absent from them.
     pub(crate) fn unlink_use(&mut self, (op, index): Use) {
         let operand = &mut self.ops[op.index()].operands[index as usize];
         let (name, slot) = (operand.name, operand.slot as usize);
@@ -455,7 +454,7 @@ impl Ir {
         }
     }
 
-    /// Enters a use without a definition among the unresolved ones.
+    /// Adds a use without a definition to the unresolved uses.
     pub(crate) fn note_unresolved(&mut self, (op, index): Use) {
         let operand = &mut self.ops[op.index()].operands[index as usize];
         let uses = self.names.unresolved.entry(operand.name).or_default();

@@ -1,7 +1,7 @@
 //! Positions in the file. Nothing stores an offset: positions are sums of lengths on the path to
 //! the root.
 //!
-//! *Cost.* Each sum takes O(log n) steps for each region around.
+//! *Cost.* Each sum takes O(log n) steps for each enclosing region.
 
 use std::ops::Range;
 
@@ -9,44 +9,45 @@ use super::seq;
 use crate::{Ir, Op, OpKind, Region, Span};
 
 impl Ir {
-    /// Bytes of an item, own text and regions.
+    /// Length of an item in bytes: own text and regions.
     pub fn len(&self, op: Op) -> usize {
         let data = self.op(op);
         let regions = data.regions.iter().map(|&(_, region)| self.region_len(region));
         data.own_len as usize + regions.sum::<usize>()
     }
 
-    /// Bytes of the inside of a region.
+    /// Length of the contents of a region, in bytes.
     pub fn region_len(&self, region: Region) -> usize {
         let data = self.region(region);
         (seq::total(self, region).bytes + data.tail) as usize
     }
 
-    /// Returns the offset of an item in the file, its leading trivia included, in bytes.
+    /// Returns the offset of an item, including its leading trivia, in the file, in bytes.
     pub fn start(&self, op: Op) -> usize {
         let data = self.op(op);
         seq::offset(self, op) + self.region_start(data.parent)
     }
 
-    /// Returns the offset of the inside of a region in the file, in bytes.
+    /// Returns the offset of the contents of a region in the file, in bytes.
     pub fn region_start(&self, region: Region) -> usize {
         let Some(parent) = self.region(region).parent else { return 0 };
         self.start(parent) + self.start_in(parent, region)
     }
 
-    /// Turns a span of an op's own text into a range of the file, in bytes.
+    /// Converts a span of an op's own text to a range of the file, in bytes.
     pub fn absolute(&self, op: Op, span: Span) -> Range<usize> {
         let start = self.start(op);
         self.absolute_at(op, start, span)
     }
 
-    /// As [`Ir::absolute`], with the known start of the op.
+    /// Like [`Ir::absolute`], with the start of the op already computed.
     pub fn absolute_at(&self, op: Op, start: usize, span: Span) -> Range<usize> {
         let (mut from, mut to) = (start + span.start as usize, start + span.end as usize);
         for &(own, region) in &self.op(op).regions {
             let len = self.region_len(region);
-            // A span that ends right after `{` ends before the region, one that starts at that
-            // place starts before `}`. Where no `}` is, both are the end.
+            // A span that ends right after `{` ends before the contents of the region. A span that
+            // starts there starts before `}`, after the contents. Without `}`, both are after the
+            // contents.
             let unclosed = span.start >= own && !self.region(region).closed;
             if unclosed || span.start > own || (span.start == own && span.end > span.start) {
                 from += len;
@@ -64,13 +65,13 @@ impl Ir {
         start + self.op(op).lead as usize..start + self.len(op)
     }
 
-    /// The range of an op's name as written.
+    /// The range of an op's name in the file.
     pub fn name_range(&self, op: Op) -> Range<usize> {
         self.absolute(op, self.op(op).name_span)
     }
 
-    /// The part of an op that stands for it in a diagnostic: from its first token to its end or, if
-    /// it has regions, to the end of its header.
+    /// The range that diagnostics about an op show: from its first token to its end or, if it has
+    /// regions, to the end of its header.
     pub fn head_range(&self, op: Op) -> Range<usize> {
         let data = self.op(op);
         let end = data.regions.first().map_or(data.own_len, |&(own, _)| own.saturating_sub(1));
@@ -78,8 +79,8 @@ impl Ir {
         range.start..range.end
     }
 
-    /// The innermost item whose text (leading trivia included) holds the byte, with labels and
-    /// chunks.
+    /// The innermost item (op, label or chunk) whose text, including leading trivia, contains the
+    /// byte at `offset`.
     pub fn item_at(&self, offset: usize) -> Option<Op> {
         let mut found = None;
         self.descend(offset, |op, _, _| {
@@ -89,7 +90,8 @@ impl Ir {
         found
     }
 
-    /// The item (no chunk) that starts at a byte of the file, and where its region starts.
+    /// The item, not a chunk, that starts at `offset`, and the offset of the contents of its
+    /// region.
     pub(crate) fn item_starting_at(&self, offset: usize) -> Option<(Op, usize)> {
         self.descend(offset, |op, base, start| {
             (start == offset && self.op(op).kind != OpKind::Chunk).then_some((op, base))

@@ -1,12 +1,12 @@
 //! The items of a region as a balanced sequence that sums lengths.
 //!
-//! A randomized binary tree without stored priorities: the items are its nodes (their [`Link`]s lie
-//! side by side in a table of their own, so that a walk stays in the cache), in-order is program
-//! order, and every node knows of its subtree the bytes, the items, whether there are labels, how
-//! far its items looked beyond its end, and so on ([`Link`]). Merging two trees picks the root with
-//! probability proportional to size, which keeps the expected depth at O(log n) whatever the edits
-//! (Martinez and Roura, "Randomized binary search trees", 1998); the "random" numbers are a hash of
-//! the ids, so equal histories give equal trees.
+//! A randomized binary tree without stored priorities. The items are its nodes, and in-order is
+//! program order. The [`Link`]s of the nodes are adjacent in a table of their own, so a walk makes
+//! good use of the cache. Each node stores sums over its subtree ([`Link`]): bytes, number of
+//! items, presence of labels, look-ahead, and so on. Merging two trees picks the root with
+//! probability proportional to size, which keeps the expected depth at O(log n) for any sequence of
+//! edits (Martinez and Roura, "Randomized binary search trees", 1998). The "random" numbers are a
+//! hash of the ids, so equal histories give equal trees.
 //!
 //! *Law.* In-order traversal yields the items in textual order; each sum of a node is the sum (or
 //! maximum) over the items of its subtree. *Cost.* Building is linear; everything else is O(log n).
@@ -20,7 +20,8 @@ pub(crate) use labels::{first_label, label_at_or_before, next_label};
 
 const NONE: Op = Op(u32::MAX);
 
-/// The place of an item in the tree of its region, and the sums of its subtree.
+/// The node of an item in the tree of its region: the links to its parent and children, and the
+/// sums over its subtree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     up: Op,
@@ -28,20 +29,22 @@ pub(crate) struct Link {
     right: Op,
     bytes: u32,
     count: u32,
-    /// Bytes beyond the end of the subtree that were read to find where its items end.
+    /// Look-ahead: bytes beyond the end of the subtree that were read to find the ends of its
+    /// items.
     far: u32,
     /// Nesting depth of the regions in its items.
     height: u8,
-    /// [`LABEL`], and what its items ask for: [`DIALECT`], [`crate::skeleton::PLACE`].
+    /// A union of flags: [`LABEL`] if there is a label, and the context on which the items depend
+    /// ([`DIALECT`], [`crate::skeleton::PLACE`]).
     has: u8,
-    /// The same of the item alone ([`Link::far`], [`Link::height`], [`Link::has`]), as of when it
-    /// was inserted or renewed.
+    /// The values of [`Link::far`], [`Link::height`] and [`Link::has`] for the item alone, computed
+    /// when it was inserted or last renewed.
     own_far: u32,
     own_height: u8,
     own_has: u8,
 }
 
-/// There is a label.
+/// Flag: the subtree contains a label.
 const LABEL: u8 = 1;
 
 const EMPTY: Link = Link {
@@ -72,11 +75,12 @@ pub(crate) struct TreeRoot(Option<Op>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub(crate) bytes: u32,
-    /// Bytes beyond their end that were read.
+    /// Look-ahead: bytes beyond the end of the items that were read.
     pub(crate) far: u32,
-    /// Regions nested in them.
+    /// Nesting depth of the regions in the items.
     pub(crate) height: u8,
-    /// [`LABEL`], and what its items ask for: [`DIALECT`], [`crate::skeleton::PLACE`].
+    /// A union of flags: [`LABEL`] if there is a label, and the context on which the items depend
+    /// ([`DIALECT`], [`crate::skeleton::PLACE`]).
     pub(crate) has: u8,
 }
 
@@ -98,13 +102,13 @@ fn own_bytes(ir: &Ir, op: Op) -> u32 {
     it.bytes - bytes(ir, it.left) - bytes(ir, it.right)
 }
 
-/// The sums of one item of that length.
+/// The sums of one item with the length `own`.
 fn own_sum(ir: &Ir, op: Op, own: u32) -> Sum {
     let &Link { own_far: far, own_height: height, own_has: has, .. } = link(ir, op);
     Sum { bytes: own, far, height, has }
 }
 
-/// Notes the sums of an item without its neighbors, before it becomes a [`Piece::Item`].
+/// Stores the sums of a single item, before it becomes a [`Piece::Item`].
 pub(crate) fn note_own(ir: &mut Ir, op: Op) {
     let data = &ir.ops[op.index()];
     let label = if data.kind == OpKind::Label { LABEL } else { 0 };
@@ -112,9 +116,10 @@ pub(crate) fn note_own(ir: &mut Ir, op: Op) {
     for &(_, region) in &data.regions {
         let inner = total(ir, region);
         sum.height = sum.height.max(inner.height.saturating_add(1));
-        // The text read after the region ends at most this far after the item.
+        // The look-ahead of the region extends at most this far beyond the item.
         sum.far = sum.far.max(inner.far.saturating_sub(ir.region(region).tail));
-        // Names inside generic ops, broken or not, have the meaning that they have around the op.
+        // The default dialect inside an op in the generic form, broken or not, is the one around
+        // the op.
         if data.quoted {
             sum.has |= inner.has & DIALECT;
         }
@@ -157,15 +162,15 @@ fn build_tree(ir: &mut Ir, items: &[(Op, u32)]) -> Op {
     op
 }
 
-/// Items to put next to each other: one with its bytes ([`note_own`] has seen it), or a tree of
-/// them.
+/// Items to concatenate: one item with its length in bytes (after [`note_own`]), or a tree of
+/// items.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Piece {
     Item(Op, u32),
     Tree(TreeRoot),
 }
 
-/// Makes these pieces the contents of an empty region.
+/// Fills an empty region with pieces.
 pub(crate) fn fill(ir: &mut Ir, region: Region, pieces: &[Piece]) {
     let root = join(ir, pieces);
     set_root(ir, region, root);
@@ -189,7 +194,7 @@ fn join(ir: &mut Ir, pieces: &[Piece]) -> Op {
     merge(ir, root, run)
 }
 
-/// Takes items out of a region: `n` from `from` on.
+/// Cuts `n` items out of a region, starting at index `from`.
 pub(crate) fn cut(ir: &mut Ir, region: Region, from: usize, n: usize) -> TreeRoot {
     let root = root_of(ir, region);
     let (before, rest) = split(ir, root, from as u32);
@@ -202,9 +207,9 @@ pub(crate) fn cut(ir: &mut Ir, region: Region, from: usize, n: usize) -> TreeRoo
     TreeRoot((middle != NONE).then_some(middle))
 }
 
-/// Takes one item out of its region in an IR without text: its children take its place. The
-/// lookahead and the depth of nesting mean nothing without the text; above the item they keep their
-/// values.
+/// Removes one item from its region in an IR without text; its children replace it in the tree. The
+/// look-ahead and the nesting depth have no meaning without a text, so those of its ancestors are
+/// not updated.
 pub(crate) fn remove(ir: &mut Ir, op: Op) {
     let region = ir.op(op).parent;
     let Link { up, left, right, own_has, .. } = *link(ir, op);
@@ -235,7 +240,7 @@ pub(crate) fn remove(ir: &mut Ir, op: Op) {
     }
 }
 
-/// Puts pieces into a region, before its item number `at`.
+/// Inserts pieces into a region, before the item with index `at`.
 pub(crate) fn insert(ir: &mut Ir, region: Region, at: usize, pieces: &[Piece]) {
     let middle = join(ir, pieces);
     let root = root_of(ir, region);
@@ -315,13 +320,14 @@ fn merge(ir: &mut Ir, a: Op, b: Op) -> Op {
     }
 }
 
-/// Updates the sums of its region after the contents of an item changed. `len` is its new length.
+/// Updates the sums of the region of an item after the contents of the item changed. `len` is the
+/// new length of the item.
 pub(crate) fn renew(ir: &mut Ir, op: Op, len: u32) {
     note_own(ir, op);
     climb(ir, op, len);
 }
 
-/// Sums up anew from an item of that length to the root.
+/// Recomputes the sums from an item with the length `len` up to the root.
 fn climb(ir: &mut Ir, op: Op, len: u32) {
     let mut at = op;
     let mut own = len;
@@ -369,13 +375,13 @@ pub(crate) fn total_before(ir: &Ir, region: Region, n: usize) -> Sum {
     sum
 }
 
-/// The first item from number `from` on that ends at `offset` of the region or after it, where the
-/// bytes that were read to find its end are part of the item.
+/// The first item with index at least `from` whose end, including its look-ahead, is at `offset` in
+/// the region or later.
 pub(crate) fn first_reaching(ir: &Ir, region: Region, from: usize, offset: usize) -> Option<Op> {
     reaching_in(ir, root_of(ir, region), from as i64, offset as i64)
 }
 
-/// As [`first_reaching`], in a subtree whose first item is number 0 and starts at 0.
+/// Like [`first_reaching`], in a subtree whose first item has index 0 and starts at 0.
 fn reaching_in(ir: &Ir, at: Op, from: i64, offset: i64) -> Option<Op> {
     let it = link(ir, at);
     if i64::from(it.count) <= from || i64::from(it.bytes) + i64::from(it.far) < offset {
@@ -395,8 +401,8 @@ fn reaching_in(ir: &Ir, at: Op, from: i64, offset: i64) -> Option<Op> {
     reaching_in(ir, it.right, from - number - 1, offset - end)
 }
 
-/// The number of the first item of a region from number `from` on that asks for one of these
-/// things, or of all items.
+/// The index of the first item, at `from` or later, that has one of the flags `what`
+/// ([`Link::has`]); the number of items if there is none.
 pub(crate) fn first_asking(ir: &Ir, region: Region, from: usize, what: u8) -> usize {
     let root = root_of(ir, region);
     asking_in(ir, root, from as i64, what).map_or(count(ir, root) as usize, |op| rank(ir, op))
@@ -422,12 +428,12 @@ pub(crate) fn n_items(ir: &Ir, region: Region) -> usize {
     count(ir, root_of(ir, region)) as usize
 }
 
-/// Bytes of the items before this one.
+/// Returns the length of the items before this one, in bytes.
 pub(crate) fn offset(ir: &Ir, op: Op) -> usize {
     sum_before(ir, op, |it| bytes(ir, it) as usize)
 }
 
-/// Number of items before this one.
+/// Returns the number of items before this one.
 pub(crate) fn rank(ir: &Ir, op: Op) -> usize {
     sum_before(ir, op, |it| count(ir, it) as usize)
 }
@@ -448,8 +454,8 @@ fn sum_before(ir: &Ir, op: Op, of: impl Fn(Op) -> usize) -> usize {
     }
 }
 
-/// The item whose bytes hold `offset`, and where it starts, both within the region; the last one if
-/// `offset` is its end.
+/// The item that contains the byte at `offset`, and the start of the item, both relative to the
+/// region. If `offset` is the end of the region, the last item.
 pub(crate) fn find(ir: &Ir, region: Region, mut offset: usize) -> Option<(Op, usize)> {
     let mut at = root_of(ir, region);
     if at == NONE || offset > bytes(ir, at) as usize {
@@ -551,7 +557,7 @@ pub(crate) fn prev(ir: &Ir, op: Op) -> Option<Op> {
     neighbour::<false>(ir, op)
 }
 
-/// The items of a region from one of them on.
+/// Iterator over the items of a region, starting at a given item.
 #[derive(Debug)]
 pub struct Iter<'a> {
     ir: &'a Ir,

@@ -1,9 +1,9 @@
 //! The starts of regions in ops that have many of them, such as an `scf.index_switch` of 100,000
 //! cases.
 //!
-//! *Law.* Each answer is the sum of the lengths of the regions before, as of now: any change of a
-//! length in the document forgets all sums. *Cost.* The first question about an op after a change
-//! is linear in its regions, each further one constant.
+//! *Law.* Each result is the sum of the current lengths of the preceding regions: any change of a
+//! length in the document clears all cached sums. *Cost.* The first query for an op after a change
+//! is linear in the number of its regions; each further query is constant.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,14 +12,14 @@ use rustc_hash::FxHashMap;
 use crate::entity::{Op, Region};
 use crate::ir::Ir;
 
-/// Ops with fewer regions are summed up each time.
+/// For ops with fewer regions, sums are not cached.
 const MANY: usize = 16;
 
-/// Sums of lengths, made when they are asked for.
+/// Cached sums of lengths, computed on demand.
 #[derive(Debug, Default)]
 pub(crate) struct Starts(Mutex<FxHashMap<Region, Start>>);
 
-/// Number of regions of its op before a region, and their total length in bytes.
+/// For a region, the number of preceding regions of its op and their total length in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     index: usize,
@@ -27,7 +27,7 @@ struct Start {
 }
 
 impl Starts {
-    /// A length changed.
+    /// Clears the cache. Called whenever a length changes.
     pub(crate) fn forget(&mut self) {
         let it = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         if !it.is_empty() {
@@ -37,14 +37,14 @@ impl Starts {
 }
 
 impl Ir {
-    /// Returns the offset of the inside of a region, in bytes from the start of the op that has it.
+    /// Returns the offset of the contents of a region, in bytes from the start of its op.
     pub(crate) fn start_in(&self, op: Op, region: Region) -> usize {
         let regions = &self.op(op).regions;
         if regions.len() < MANY {
             return self.summed(op, region);
         }
         let mut starts = self.starts.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The list of regions may have changed while all lengths are the same.
+        // The list of regions may have changed although all lengths are the same.
         let find = |starts: &FxHashMap<Region, Start>| {
             let at = *starts.get(&region)?;
             let own = regions.get(at.index).filter(|it| it.1 == region)?.0;
@@ -61,7 +61,7 @@ impl Ir {
         find(&starts).unwrap_or(before)
     }
 
-    /// As [`Ir::start_in`], region by region.
+    /// Like [`Ir::start_in`], without the cache.
     fn summed(&self, op: Op, region: Region) -> usize {
         let mut at = 0;
         for &(own, it) in &self.op(op).regions {
@@ -86,7 +86,7 @@ mod tests {
         }
         text += "  default {\n  }\n  return\n}\n";
         let mut source = Source::new(&text);
-        // Fixed seed: the same edits in each run.
+        // A fixed seed gives the same edits in each run.
         let mut seed = 7_u64;
         let mut random = |n: usize| {
             seed = seed

@@ -1,7 +1,7 @@
 //! The structure of regions, blocks and ops: nesting, order, walks.
 //!
-//! *Cost.* To find the block of an op, the place of an item or the last op of a block takes O(log
-//! n) steps in its region; to list or walk is linear in the result.
+//! *Cost.* Finding the block of an op, the index of an item or the last op of a block takes O(log
+//! n) steps in its region. Lists and walks are linear in their result.
 
 use crate::{Block, Form, Ir, Op, OpKind, Region, namespace};
 
@@ -13,7 +13,7 @@ impl Ir {
         seq::iter(self, region)
     }
 
-    /// The items of a region from a given one on.
+    /// The items of a region, starting at a given item.
     pub fn items_from(&self, op: Op) -> seq::Iter<'_> {
         seq::iter_from(self, op)
     }
@@ -33,8 +33,8 @@ impl Ir {
         seq::first_label(self, region).is_some()
     }
 
-    /// The blocks of a region in order. The implicit entry block is left out if it is empty and a
-    /// label follows.
+    /// The blocks of a region in order. The implicit entry block is omitted if the region starts
+    /// with a label.
     pub fn blocks(&self, region: Region) -> Vec<Block> {
         let mut out = Vec::new();
         let first = seq::first(self, region);
@@ -45,7 +45,7 @@ impl Ir {
         out
     }
 
-    /// The block that a region starts with, as [`Ir::blocks`] counts them; in O(log n).
+    /// The first of [`Ir::blocks`]; in O(log n).
     pub fn entry_block(&self, region: Region) -> Block {
         match seq::first(self, region).filter(|&it| self.op(it).kind == OpKind::Label) {
             Some(label) => self.label_block(label),
@@ -53,7 +53,7 @@ impl Ir {
         }
     }
 
-    /// The block of a region that has one and no other; in O(log n).
+    /// The block of a region with exactly one block; in O(log n).
     pub fn only_block(&self, region: Region) -> Option<Block> {
         let entry = self.entry_block(region);
         let second = match self.block(entry).label {
@@ -87,14 +87,14 @@ impl Ir {
         let data = self.op(op);
         let mut regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
         if data.kind.has(crate::Traits::DEFAULT_REGION_LAST) && data.form == Form::Custom {
-            // The default stands last in the custom form.
+            // The default region is the last one in the custom form.
             let default = regions.pop();
             regions.splice(0..0, default);
         }
         regions
     }
 
-    /// The last op of a block, whether or not it is a terminator.
+    /// The last op of a block; not necessarily a terminator.
     pub fn last_op(&self, block: Block) -> Option<Op> {
         let data = self.block(block);
         let next = match data.label {
@@ -108,8 +108,8 @@ impl Ir {
         last.filter(|&op| self.op(op).kind != OpKind::Label)
     }
 
-    /// The terminator that the text of an op's region leaves out: its custom form does not write it
-    /// where it has no operands.
+    /// The implicit terminator of a region, if the text omits it: the custom form does not print a
+    /// terminator without operands.
     pub(crate) fn missing_terminator(&self, op: Op, region: Region) -> Option<OpKind> {
         let data = self.op(op);
         if data.form != Form::Custom {
@@ -145,12 +145,12 @@ impl Ir {
         seq::rank(self, op)
     }
 
-    /// Orders two ops of the same region as the text does.
+    /// Returns true if `a` precedes `b`. Both must be in the same region.
     pub fn is_before(&self, a: Op, b: Op) -> bool {
         self.rank(a) < self.rank(b)
     }
 
-    /// Number of regions around a region, chunks not counted.
+    /// Number of regions around a region, not counting those of chunks.
     pub(crate) fn depth(&self, region: Region) -> usize {
         let mut depth = 0;
         let mut at = region;
@@ -187,7 +187,7 @@ impl Ir {
             if data.kind == OpKind::Chunk {
                 return namespace::TOP;
             }
-            // Quoted names leave the dialect as it is around.
+            // An op with a quoted name does not change the default dialect.
             if !data.quoted {
                 let name = self.interner.str(data.name);
                 let around =
@@ -198,8 +198,8 @@ impl Ir {
         }
     }
 
-    /// Every op inside a region, nested ones included, in program order; labels and chunks left
-    /// out.
+    /// Visits every op inside a region, including nested ones, in program order. Labels and chunks
+    /// are omitted.
     pub fn walk(&self, region: Region, visit: &mut dyn FnMut(Op)) {
         self.walk_items(region, &mut |item| {
             if self.op(item).kind.is_op() {
@@ -208,7 +208,7 @@ impl Ir {
         });
     }
 
-    /// Every item inside a region, nested ones included, in program order.
+    /// Visits every item inside a region, including nested ones, in program order.
     pub(crate) fn walk_items(&self, region: Region, visit: &mut dyn FnMut(Op)) {
         for item in self.items(region) {
             visit(item);
@@ -229,7 +229,7 @@ impl Ir {
         out
     }
 
-    /// The function that contains an op (itself, if it is one).
+    /// The function that contains an op; the op itself if it is a function.
     pub fn function_of(&self, op: Op) -> Option<Op> {
         let mut at = Some(op);
         while let Some(it) = at {

@@ -1,4 +1,4 @@
-//! The identity of ops, and the vocabulary in which rows state facts about them.
+//! The identity of ops, and the types in which rows state facts about ops.
 
 pub(crate) mod kind;
 pub(crate) mod namespace;

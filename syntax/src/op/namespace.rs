@@ -1,20 +1,20 @@
-//! Dialects: those whose ops are all known, and those whose ops may be named without their dialect.
+//! Dialects: the closed ones, and the default ones, whose ops may be written without a prefix.
 
 use crate::OpKind;
 
-/// HEIR's op that computes on encrypted values. It has no row: its custom form is read like that of
-/// any unknown op, except for the facts at [`crate::Ir::is_secret_generic`].
+/// HEIR's op that computes on encrypted values. It has no row: its custom form is parsed like that
+/// of any unknown op, except for the facts at [`crate::Ir::is_secret_generic`].
 pub(crate) const SECRET_GENERIC: &str = "secret.generic";
 
-/// The name of its terminator.
+/// The terminator of [`SECRET_GENERIC`].
 pub(crate) const SECRET_YIELD: &str = "secret.yield";
 
-/// Dialects of HEIR. In their ops without a region each name after `%` is an operand, in custom
-/// form, too.
+/// Dialects of HEIR. In the custom form of their ops without regions, each name after `%` is an
+/// operand, as in the generic form.
 pub(crate) const OF_OPERANDS: [&str; 8] =
     ["bgv", "ckks", "lattigo", "lwe", "mgmt", "openfhe", "secret", "tensor_ext"];
 
-/// Ops of HEIR without regions, and the number of their operands.
+/// Ops of HEIR without regions, with the number of their operands.
 pub(crate) const OPERANDS: [(&str, usize); 10] = [
     ("mgmt.adjust_scale", 1),
     ("mgmt.bootstrap", 1),
@@ -28,18 +28,18 @@ pub(crate) const OPERANDS: [(&str, usize); 10] = [
     ("tensor_ext.rotate", 2),
 ];
 
-/// Returns true if HEIR has the dialect, and its parsers read the aliases in the bodies of its
+/// Returns true if it is a dialect of HEIR with parsers that expand aliases in the bodies of its
 /// types and attributes.
 pub(crate) fn is_read_by_heir(dialect: &str) -> bool {
     OF_OPERANDS.contains(&dialect) || matches!(dialect, "mod_arith" | "polynomial" | "rns")
 }
 
-/// Returns true if an unknown op or type of the dialect is an error: the dialect does not grow.
+/// Returns true if every op and type of the dialect is known, so that an unknown one is an error.
 pub fn is_closed(dialect: &str) -> bool {
     matches!(dialect, "noisy" | "func" | "arith" | "cf" | "builtin")
 }
 
-/// Returns true if `mlir-opt` has the dialect, and so reads the bodies of its types and attributes
+/// Returns true if `mlir-opt` has the dialect and so parses the bodies of its types and attributes
 /// (`mlir-opt --show-dialects` of LLVM 19).
 pub fn is_read_by_mlir(dialect: &str) -> bool {
     matches!(
@@ -95,8 +95,8 @@ pub fn is_read_by_mlir(dialect: &str) -> bool {
     )
 }
 
-/// Returns true if `name` (no dot) is an op of that default dialect; such a name at the start of a
-/// line starts an op.
+/// Returns true if `name` (no dot) is an op of the default dialect `dialect`. Such a name at the
+/// start of a line starts an op.
 pub(crate) fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
     match dialect {
         "builtin" | "func" => OpKind::is_op_of(dialect, name),
@@ -212,19 +212,20 @@ pub(crate) fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
 /// The default dialect at the top level of a file.
 pub(crate) const TOP: Option<&str> = Some("builtin");
 
-/// Returns true if `name` (no dot) is an op of some default dialect.
+/// Returns true if `name` (no dot) is an op of any default dialect.
 pub(crate) fn is_unprefixed_anywhere(name: &str) -> bool {
     ["builtin", "func", "pdl", "transform", "async", "shape"]
         .iter()
         .any(|dialect| is_unprefixed_op(dialect, name))
 }
 
-/// The default dialect inside the regions of an unknown op: it may be any, so a name without a dot
-/// may be valid.
+/// Default dialect inside the regions of an unknown op. Any dialect is possible, so a name without
+/// a dot may be valid.
 pub(crate) const SOME_DIALECT: &str = "?";
 
-/// The default dialect inside the regions of an op written in custom form with the name `written`,
-/// where `around` is that of the op's own name; `None`: names in the regions need a dialect.
+/// Returns the default dialect inside the regions of an op that is written in custom form with the
+/// name `written`. `around` is the default dialect outside. `None`: names in the regions need a
+/// prefix.
 pub(crate) fn inner_dialect(around: Option<&'static str>, written: &str) -> Option<&'static str> {
     match around {
         _ if written.contains('.') => default_dialect_of(written),

@@ -1,40 +1,39 @@
-//! The vocabulary in which rows of the op table state facts: traits, counts, types, attributes,
-//! effects.
+//! The types in which rows of the op table state facts: traits, counts, types, attributes, effects.
 
 use crate::Tool;
 
 bitflags::bitflags! {
-    /// Properties that an op has or has not.
+    /// Properties that an op either has or lacks.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Traits: u16 {
-        /// It ends a block.
+        /// The op ends a block.
         const TERMINATOR = 1;
-        /// Its regions use no values from outside.
+        /// Regions of the op use no values from outside.
         const ISOLATED = 1 << 1;
-        /// It defines a symbol.
+        /// The op defines a symbol.
         const SYMBOL = 1 << 2;
-        /// Symbols in its region are its own.
+        /// Symbols in the region of the op are not visible outside.
         const SYMBOL_TABLE = 1 << 3;
-        /// The order of ops in its region does not imply dominance.
+        /// The order of ops in the region does not imply dominance.
         const GRAPH_REGION = 1 << 4;
-        /// Its operands may be exchanged.
+        /// The operands may be swapped.
         const COMMUTATIVE = 1 << 5;
-        /// Each of its regions has at most one block.
+        /// Each region has at most one block.
         const SINGLE_BLOCK = 1 << 6;
-        /// The blocks of its region need no terminator.
+        /// The blocks of the region need no terminator.
         const NO_TERMINATOR = 1 << 7;
-        /// Its result is the constant that its attribute `value` states.
+        /// The result is the constant in the attribute `value`.
         const CONSTANT = 1 << 8;
-        /// Its first region, the default one, stands last in the custom form.
+        /// The first region, the default one, is the last in the custom form.
         const DEFAULT_REGION_LAST = 1 << 9;
-        /// Ops in its regions must not access memory.
+        /// Ops in the regions must not access memory.
         const NO_ACCESS_INSIDE = 1 << 10;
-        /// A terminator that is printed even where its text may be left out.
+        /// The custom form prints this terminator even where it could be omitted.
         const ALWAYS_PRINTED = 1 << 11;
     }
 }
 
-/// Limits on a number of operands, results, regions or successors.
+/// Lower and upper limit of a number of operands, results, regions or successors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     /// The least number.
@@ -63,22 +62,23 @@ impl Count {
     }
 }
 
-/// A class of types, which a type of an op must be of.
+/// A class of types. A row states the class of each operand and result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeClass {
     /// Any type.
     Any,
-    /// A signless integer or index, or a shape of them.
+    /// A signless integer or index, or a vector or tensor of them.
     IntLike,
-    /// A signless integer, or a shape of it.
+    /// A signless integer, or a vector or tensor of them.
     FixedIntLike,
-    /// A float, or a shape of it.
+    /// A float, or a vector or tensor of them.
     FloatLike,
-    /// `i1`, or a shape of it.
+    /// `i1`, or a vector or tensor of it.
     BoolLike,
-    /// The operand or result of a cast from or to `index`: as [`Self::IntLike`], or in memory.
+    /// The operand or result of a cast from or to `index`: as [`Self::IntLike`], or a memref of
+    /// them.
     IndexCast,
-    /// The operand of `arith.bitcast`.
+    /// The operand or result of `arith.bitcast`.
     Bits,
     /// `!noisy.i32`.
     Noisy,
@@ -102,68 +102,71 @@ pub enum TypeClass {
     Vector,
 }
 
-/// The way in which the types of an op agree.
+/// The relation between the types of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// In no way, or as a verifier rule of the op demands.
+    /// No relation, except for those that a verifier rule of the op checks.
     Free,
-    /// All operands and results are of one type, except for unknown sizes.
+    /// All operands and results have the same type, except for unknown sizes.
     Same,
-    /// All operands and results are of exactly one type.
+    /// All operands and results have exactly the same type.
     Exactly,
-    /// The operands are of one type, the result is `i1`, shaped alike.
+    /// The operands have the same type; the result is `i1`, or a vector or tensor of `i1` with
+    /// their shape.
     Compared,
-    /// A cast: operand and result have one shape, and the width of the element changes in this way.
+    /// A cast: operand and result have the same shape, and the width of the element changes as
+    /// stated.
     Cast(WidthChange),
 }
 
-/// The change of the width of an element in a cast.
+/// The change of the element width in a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WidthChange {
     /// The result is wider.
     Grows,
     /// The result is narrower.
     Shrinks,
-    /// Both are of one width.
+    /// The width does not change.
     Stays,
-    /// In any way.
+    /// Any change.
     Any,
 }
 
 /// The types of an op.
 #[derive(Clone, Copy, Debug)]
 pub struct TypeRule {
-    /// The classes of the operands; the last one is that of all further operands. Empty: any.
+    /// The classes of the operands; the last one also applies to all further operands. Empty: any
+    /// type.
     pub operands: &'static [TypeClass],
-    /// The classes of the first results. Those that are not listed may have any type.
+    /// The classes of the first results. Further results may have any type.
     pub results: &'static [TypeClass],
-    /// The way in which they agree.
+    /// The relation between the types.
     pub agreement: Agreement,
 }
 
 impl TypeRule {
-    /// Any types.
+    /// Allows any types.
     pub const ANY: TypeRule = TypeRule::new(&[], &[]);
 
-    /// Types of these classes that agree in no way.
+    /// Types of these classes, without a relation between them.
     pub const fn new(operands: &'static [TypeClass], results: &'static [TypeClass]) -> Self {
         Self { operands, results, agreement: Agreement::Free }
     }
 
-    /// The same classes, agreeing in this way.
+    /// Returns the same classes with this relation.
     #[must_use]
     pub const fn agree(self, agreement: Agreement) -> Self {
         Self { agreement, ..self }
     }
 }
 
-/// A class of attributes, which an attribute of an op must be of.
+/// A class of attributes. A row states the class of each attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttrClass {
     /// Any attribute.
     Any,
-    /// An attribute that may have a type (`TypedAttrInterface`): a number, a string, elements, an
-    /// attribute of a dialect.
+    /// An attribute that may have a type (`TypedAttrInterface`): a number, a string, elements, or
+    /// an attribute of a dialect.
     Typed,
     /// `unit`.
     Unit,
@@ -177,7 +180,7 @@ pub enum AttrClass {
     Index,
     /// A string.
     Str,
-    /// `@name`, no path.
+    /// `@name`, without nested references.
     FlatSymbol,
     /// A type.
     Type,
@@ -203,20 +206,20 @@ pub enum AttrClass {
     IntElements,
     /// `dense<...>` of `i32`.
     I32Elements,
-    /// An attribute whose text starts with this, such as `#arith.overflow`.
+    /// An attribute with a text that starts with this prefix, such as `#arith.overflow`.
     Dialect(&'static str),
 }
 
-/// Says if an attribute must be present.
+/// The rule for the presence of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// It is required.
     Required,
     /// It is optional.
     Optional,
-    /// It is optional; if it is missing it has this value.
+    /// It is optional and has this value if it is missing.
     Default(&'static str),
-    /// It is optional; if it is missing, tools later than LLVM 19 print this value in the generic
+    /// It is optional. If it is missing, tools later than LLVM 19 print this value in the generic
     /// form.
     NewDefault(&'static str),
 }
@@ -228,7 +231,7 @@ pub struct AttrSpec {
     pub name: &'static str,
     /// Its class.
     pub class: AttrClass,
-    /// Says if it must be present.
+    /// The rule for its presence.
     pub presence: Presence,
     /// True for a property: the generic form prints it between `<{` and `}>`.
     pub is_inherent: bool,
@@ -245,13 +248,13 @@ impl AttrSpec {
         Self { name, class, presence: Presence::Optional, is_inherent: true }
     }
 
-    /// A property with a default. It is left out of the attributes of an op when it has that value,
-    /// so that plain arithmetic carries no attributes.
+    /// A property with a default. An op with the default value does not store the attribute, so
+    /// plain arithmetic has no attributes.
     pub const fn with_default(name: &'static str, class: AttrClass, default: &'static str) -> Self {
         Self { name, class, presence: Presence::Default(default), is_inherent: true }
     }
 
-    /// A required attribute that is no property.
+    /// A required attribute that is not a property.
     pub const fn discardable(name: &'static str, class: AttrClass) -> Self {
         Self { name, class, presence: Presence::Required, is_inherent: false }
     }
@@ -265,7 +268,7 @@ impl AttrSpec {
         Self { name, class, presence: Presence::NewDefault(default), is_inherent: true }
     }
 
-    /// The value that a tool prints in the generic form if it is missing.
+    /// Returns the value that `tool` prints in the generic form if the attribute is missing.
     pub(crate) const fn printed_default(&self, tool: Tool) -> Option<&'static str> {
         match (self.presence, tool) {
             (Presence::Default(text), _) | (Presence::NewDefault(text), Tool::Heir24) => Some(text),
@@ -273,7 +276,7 @@ impl AttrSpec {
         }
     }
 
-    /// Its default value, if it has one.
+    /// Returns its default value, if it has one.
     pub const fn default(&self) -> Option<&'static str> {
         match self.presence {
             Presence::Default(text) => Some(text),
@@ -282,34 +285,34 @@ impl AttrSpec {
     }
 }
 
-/// The operands that a branch passes to its successors.
+/// The operands that a branch passes to its successors as block arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PassedOperands {
-    /// None, or the op is no branch.
+    /// None, or the op is not a branch.
     None,
-    /// All, to the only successor.
+    /// All operands, to the only successor.
     All,
-    /// Each group of `operandSegmentSizes` after the first, to one successor.
+    /// Each group of `operandSegmentSizes` after the first one, to its own successor.
     Segments,
-    /// The second group, to the first successor; the third one to the others, as
-    /// `case_operand_segments` splits it.
+    /// The second group to the first successor; the third group to the other successors, split by
+    /// `case_operand_segments`.
     Cases,
 }
 
 /// An access of an op to a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Reads it.
+    /// The op reads the buffer.
     Read,
-    /// Writes it.
+    /// The op writes the buffer.
     Write,
-    /// Allocates it.
+    /// The op allocates the buffer.
     Allocate,
-    /// Frees it.
+    /// The op frees the buffer.
     Free,
 }
 
-/// The value of an op that is the buffer.
+/// The operand or result that is the accessed buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// The operand of this number.
@@ -321,7 +324,7 @@ pub enum Buffer {
 /// The effects of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effects {
-    /// Anything: calls, messages, memory.
+    /// Any effect is possible.
     Unknown,
     /// These accesses and no others. If the op has regions, the effects of the ops inside are
     /// added.
@@ -333,17 +336,17 @@ impl Effects {
     pub const NONE: Effects = Effects::Known(&[]);
 }
 
-/// The condition under which an op may run where the program would not have run it.
+/// The condition under which an op may be executed speculatively.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speculation {
-    /// Nowhere: it may trap, not end, or is undefined for some operands.
+    /// Never: it may trap or not terminate, or is undefined for some operands.
     Never,
-    /// Everywhere: it is defined for all operands, and always ends.
+    /// Always: it is defined for all operands and terminates.
     Always,
-    /// Everywhere if that holds for all ops in its regions.
+    /// If all ops in its regions may be executed speculatively.
     Regions,
-    /// As [`Self::Regions`], if its step (operand 2, or the attribute `step`) is the constant 1:
-    /// only then does the loop surely end.
+    /// As [`Self::Regions`], if the step of the loop (operand 2, or the attribute `step`) is the
+    /// constant 1: otherwise the loop might not terminate.
     UnitStep,
     /// If operand 1, the divisor, is a constant other than 0.
     Divisor,
@@ -355,15 +358,14 @@ pub enum Speculation {
     Map,
 }
 
-/// Stands for an operand in a list of integers some of which are operands (`static_offsets`,
-/// `staticStep`).
+/// Placeholder for an operand in a list of constants and operands (`static_offsets`, `staticStep`).
 pub(crate) const DYNAMIC: i64 = i64::MIN;
 
-/// The lists of `memref.subview` and `memref.reinterpret_cast` in which operands stand as
-/// [`DYNAMIC`].
+/// The lists of `memref.subview` and `memref.reinterpret_cast` in which [`DYNAMIC`] is a
+/// placeholder for an operand.
 pub(crate) const STATIC_LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
 
-/// Kinds of `memref.atomic_rmw` and `affine.parallel` reductions, in the order of their numbers.
+/// The kinds of `memref.atomic_rmw` and of reductions of `affine.parallel`, by their numbers.
 pub const RMW: &[&str] = &[
     "addf", "addi", "assign", "maximumf", "maxs", "maxu", "minimumf", "mins", "minu", "mulf",
     "muli", "ori", "andi", "maxnumf", "minnumf", "xori",

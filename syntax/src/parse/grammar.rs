@@ -1,12 +1,13 @@
 //! The grammar of one item: an op, a block label, an alias or a resource section, over its tokens.
 //!
-//! The skeleton has found the item's extent and cut out its regions. `item.rs` reads the parts that
-//! items share (result names, the generic form, labels, aliases); `custom.rs` reads custom forms
-//! along the syntax in the row of the op (`dialect/syntax/`); `opaque.rs` guesses at unknown ops.
-//! `value_reader.rs` and the chumsky grammar in `values.rs` read types and attributes.
+//! The skeleton has found the extent of the item and replaced its regions by tokens. `item.rs`
+//! parses the parts that items share (result names, the generic form, labels, aliases). `custom.rs`
+//! parses custom forms along the syntax in the row of the op (`dialect/syntax/`). `opaque.rs`
+//! parses unknown ops by heuristics. `value_reader.rs` and the chumsky grammar in `values.rs` parse
+//! types and attributes.
 //!
-//! *Cost.* A plain op allocates nothing: its type is found by its spelling, its operands fit where
-//! they are.
+//! *Cost.* Parsing a plain op allocates nothing: its type is looked up by its text, and its
+//! operands are stored inline.
 
 #![allow(
     clippy::cast_possible_wrap,

@@ -1,30 +1,30 @@
-//! The skeleton: where items and their regions begin and end, by brackets and line starts alone.
+//! The skeleton: the extents of items and regions, found by brackets and line starts alone.
 //!
-//! It splits a run of tokens into items (ops, block labels, aliases, resource sections) nested by
+//! It splits a run of tokens into items (ops, block labels, aliases, resource sections), nested by
 //! regions, without knowing the syntax of any op. The grammar of each item ([`crate::grammar`])
-//! then sees its own tokens only, each region as one [`crate::TokenKind::Region`]. So one broken op
-//! cannot disturb its neighbours, ops can be reparsed one by one, and ops of unknown dialects are
-//! passed over.
+//! then gets only the item's own tokens, with each region as one [`crate::TokenKind::Region`]. So a
+//! broken op does not affect its neighbours, ops can be reparsed one by one, and ops of unknown
+//! dialects are skipped.
 //!
-//! *Where an item ends.* With no bracket open: before `}`, the end, a split, `{-#`, a list of
-//! results (`%a, %b:2 =`) that an op name follows, and, at the start of a line, before a dotted or
-//! known op name, a quoted op name, a label or an alias definition. Within a line too, before one
-//! of these, behind an op whose syntax is known; behind any other only where what stands before it
-//! may be the end of an op: no sign but a closing one, and no word but that of a type (`applies
-//! a.b` goes on). With a bracket open an item still ends at a line that can only be an op (results
-//! and a dotted or quoted name; a known op name), at a label with its colon, and at a `}` that
-//! closes something outside: this is what keeps an unclosed bracket from swallowing the file.
+//! *End of an item.* If no bracket is open, an item ends before `}`, the end of the text, a split,
+//! `{-#`, or a list of results (`%a, %b:2 =`) before an op name. At the start of a line, it also
+//! ends before a dotted or known op name, a quoted op name, a label or an alias definition. Within
+//! a line, it ends before one of these if the syntax of its op is known. After an unknown op it
+//! does so only if the preceding token may be the end of an op: no punctuation except closing
+//! brackets, and no word except a type (`applies a.b` continues the op). If a bracket is open, an
+//! item still ends at a line that can only be another op (results and a dotted or quoted name; a
+//! known op name), at a label with its colon, and at a `}` that closes an outer region. So an
+//! unclosed bracket does not swallow the rest of the file.
 //!
-//! *What a `{` opens.* In generic form a region right inside parentheses, else a dictionary; in
-//! custom form what the next two tokens look like. `{}` is always a region; the grammar takes it
-//! for an empty dictionary where it wants one.
+//! *Meaning of a `{`.* In generic form it opens a region directly inside parentheses, and a
+//! dictionary elsewhere. In custom form the next two tokens decide. `{}` is always a region; the
+//! grammar parses it as an empty dictionary where it expects one.
 //!
-//! *What is not read.* Wherever an item may start, the caller may say that old items are to be
-//! taken over from there on.
+//! *Reuse.* Wherever an item may start, the caller may reuse old items instead of parsing the text.
 //!
-//! *Law.* The items' texts, their regions' tails and braces, in order, are the text. An item
-//! depends on the tokens from its start to its `lookahead`, on the context that its `context_deps`
-//! name, and on nothing else before it. *Cost.* Linear, no recursion.
+//! *Law.* The texts of the items, including the tails and braces of their regions, joined in order,
+//! give the text. An item depends only on the tokens from its start to its `lookahead`, and on the
+//! context that its `context_deps` name. *Cost.* Linear, without recursion.
 
 mod bounds;
 mod parser;
@@ -34,10 +34,10 @@ use crate::{Op, Region, Token, TokenKind};
 use parser::Parser;
 pub(crate) use parser::Pause;
 
-/// A dependence of items on the default dialect.
+/// Flag of `context_deps`: the item depends on the default dialect.
 pub(crate) const DIALECT: u8 = 2;
 
-/// A dependence of items on being at the top level.
+/// Flag of `context_deps`: the item depends on whether it is at the top level.
 pub(crate) const PLACE: u8 = 4;
 
 /// An item with its extent, in bytes of [`TokenStream::text`].
@@ -48,27 +48,28 @@ pub(crate) struct Item {
     /// Start of its first token.
     pub(crate) first: u32,
     pub(crate) end: u32,
-    /// Its length in bytes, with the text that was left out of it.
+    /// Its length in bytes in the document, including reused items in its regions.
     pub(crate) len: u32,
-    /// Bytes beyond its end that were read to find that end.
+    /// Number of bytes after its end that were read to find that end.
     pub(crate) lookahead: u32,
-    /// The context that this parse depended on; the item is read again if it changes: [`DIALECT`],
-    /// [`PLACE`].
+    /// The parts of the context that the item depends on ([`DIALECT`], [`PLACE`]). It is parsed
+    /// again if they change.
     pub(crate) context_deps: u8,
-    /// Its own tokens, in [`Skeleton::own`] if it has regions, else in [`TokenStream::tokens`].
+    /// The range of its own tokens: in [`Skeleton::own`] if it has regions, otherwise in
+    /// [`TokenStream::tokens`].
     pub(crate) tokens: (u32, u32),
-    /// The shape of the item, as far as the first tokens tell.
+    /// The shape of the item, determined by its first tokens.
     pub(crate) shape: Shape,
-    /// True if its name is quoted.
+    /// True if its op name is quoted.
     pub(crate) quoted: bool,
     pub(crate) regions: Vec<Inner>,
-    /// The default dialect of unprefixed names where it stands.
+    /// The default dialect of unprefixed names at its start.
     pub(crate) default_dialect: Option<&'static str>,
-    /// If [`Pause::take_parts`] told of it while it was open: how many open items were around it.
+    /// The number of items around it, if [`Pause::take_parts`] reported it while it was open.
     pub(crate) level: Option<usize>,
 }
 
-/// The shape of an item by its first tokens.
+/// The shape of an item, determined by its first tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Op,
@@ -84,13 +85,13 @@ pub(crate) enum Shape {
 pub(crate) struct Inner {
     /// The byte after its `{`.
     pub(crate) open: u32,
-    /// End of its last part; without parts, `open`.
+    /// End of its last part; `open` if it has no parts.
     pub(crate) end: u32,
-    /// The byte of its `}`, or where the text ends if there is none.
+    /// The byte of its `}`, or the end of the text if there is none.
     pub(crate) close: u32,
-    /// Bytes that the regions before it in the same item hold.
+    /// Number of bytes in the preceding regions of the same item.
     pub(crate) cut: u32,
-    /// Its items, without those that a [`Pause`] has given out before.
+    /// Its items, except those that a [`Pause`] returned before.
     pub(crate) parts: Vec<RegionPart>,
     /// True if there is a `}`.
     pub(crate) closed: bool,
@@ -99,76 +100,76 @@ pub(crate) struct Inner {
 /// A part of the contents of a region.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RegionPart {
-    /// An item that was read: index into [`Skeleton::items`].
+    /// A parsed item: index into [`Skeleton::items`].
     Item(u32),
-    /// Old items that were not: index into [`Skeleton::kept`].
+    /// Reused old items: index into [`Skeleton::kept`].
     Kept(u32),
 }
 
-/// The content of an item that is still open, since the last [`Pause`].
+/// The content of an open item since the last [`Pause`].
 #[derive(Debug)]
 pub(crate) struct OpenParts {
-    /// True if the item was not open then.
+    /// True if the item was not open at the last pause.
     pub(crate) is_new: bool,
-    /// The number of the first of the regions of `parts`: of the one that was open then.
+    /// The number of the first region in `parts`: the one that was open at the last pause.
     pub(crate) from: usize,
-    /// The parts of each region from there on.
+    /// The new parts of this region and of each later one.
     pub(crate) parts: Vec<Vec<RegionPart>>,
 }
 
-/// Old items next to each other that are taken over.
+/// Consecutive old items that are reused.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept {
-    /// The region that held them.
+    /// Their region.
     pub(crate) region: Region,
-    /// The first.
+    /// The first item.
     pub(crate) first: Op,
-    /// Number of them.
+    /// Number of items.
     pub(crate) n: usize,
-    /// Their bytes.
+    /// Their length in bytes.
     pub(crate) len: usize,
-    /// Bytes beyond their end that were read to find where they end.
+    /// Number of bytes after their end that were read to find that end.
     pub(crate) far: usize,
-    /// The dependences of their parse ([`Item::context_deps`]).
+    /// The parts of the context that they depend on ([`Item::context_deps`]).
     pub(crate) context_deps: u8,
 }
 
-/// The items of a run.
+/// The items of a run of tokens.
 #[derive(Debug, Default)]
 pub(crate) struct Skeleton {
-    /// All items that were read, inner ones before the item that holds them.
+    /// All parsed items; inner items precede the item that contains them.
     pub(crate) items: Vec<Item>,
-    /// The runs of items that were not.
+    /// The runs of reused items.
     pub(crate) kept: Vec<Kept>,
-    /// The outermost ones in order.
+    /// The outermost items in order.
     pub(crate) roots: Vec<RegionPart>,
-    /// The own tokens of items that have regions.
+    /// The own tokens of items with regions.
     pub(crate) own: Vec<Token>,
 }
 
 impl Skeleton {
-    /// An empty skeleton, with room for `n_items` items.
+    /// Creates an empty skeleton with capacity for `n_items` items.
     pub(crate) fn with_room(n_items: usize) -> Self {
         Self { items: Vec::with_capacity(n_items), ..Self::default() }
     }
 }
 
-/// The reason why the parsing of a run ended.
+/// The reason for the end of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The end of the text.
     #[default]
     Eof,
-    /// A `}` that closes the region that holds the run.
+    /// A `}` that closes the region around the run.
     Close,
     /// A split line.
     Split,
-    /// The caller ended the run.
+    /// `take` ended the run.
     Told,
 }
 
-/// The end of a run: its reason, the token after it, and the starts of that token and of the trivia
-/// before it in the document.
+/// The end of a run: its reason, the index of the token after it, and the starts of that token and
+/// of its leading trivia in the document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub(crate) stop: Stop,
@@ -177,45 +178,45 @@ pub(crate) struct End {
     pub(crate) trivia: usize,
 }
 
-/// The action where an item may start.
+/// The action at a position where an item may start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Take {
-    /// Read it.
+    /// Parse the item.
     Read,
-    /// Take these over instead.
+    /// Reuse these items instead.
     Keep(Kept),
-    /// Stop.
+    /// End the run.
     Stop,
 }
 
-/// A place where an item may start.
+/// A position where an item may start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Here {
-    /// Start of its trivia in the document.
+    /// Start of its leading trivia in the document.
     pub(crate) at: usize,
-    /// Regions around it, chunks not counted.
+    /// Number of regions around it, without chunks.
     pub(crate) depth: usize,
     /// Default dialect of op names.
     pub(crate) default_dialect: Option<&'static str>,
-    /// True if a `}` closes something.
+    /// True if a `}` closes a region here.
     pub(crate) inside: bool,
-    /// True if the item is an outermost one of the run.
+    /// True if the item is an outermost item of the run.
     pub(crate) outermost: bool,
 }
 
-/// The surroundings of a run.
+/// The context of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context {
-    /// Regions around the run.
+    /// Number of regions around the run.
     pub(crate) depth: usize,
     /// Default dialect of unprefixed op names.
     pub(crate) default_dialect: Option<&'static str>,
-    /// True if a `}` closes the region around the run (else it is junk: the top level).
+    /// True if a `}` closes the region around the run. At the top level it is junk.
     pub(crate) inside: bool,
 }
 
-/// Splits the text from a token on into items, which are added to `out`. The trivia before that
-/// token starts at `start` of the text that was read. `take` may end the run, but only between
+/// Splits the text from token `token` on into items and adds them to `out`. The trivia before that
+/// token start at byte `start` of [`TokenStream::text`]. `take` may end the run, but only between
 /// outermost items.
 pub(crate) fn skeleton(
     stream: &mut TokenStream<'_>,
@@ -228,8 +229,8 @@ pub(crate) fn skeleton(
     Parser::new(stream, token, start, context, out).run(take).0
 }
 
-/// As [`skeleton`], from the first token of the stream, where a run was told to stop (or from its
-/// start, with the default), between any items.
+/// Continues a run that `take` ended, at the first token of the stream. It may have ended between
+/// any items. The default of `pause` starts a new run.
 pub(crate) fn resume(
     stream: &mut TokenStream<'_>,
     start: u32,
@@ -241,8 +242,8 @@ pub(crate) fn resume(
     Parser::new(stream, 0, start, context, out).after(pause).run(take)
 }
 
-/// Returns true if a value may be the only result of an op, by the two tokens after its name: `%a
-/// =`, `%a:2 =`.
+/// Returns true if a value may be the only result of an op, judging by the two tokens after its
+/// name: `%a =`, `%a:2 =`.
 fn may_be_result(next: TokenKind, after: TokenKind) -> bool {
     next == TokenKind::Equal || next == TokenKind::Colon && after == TokenKind::Int
 }

@@ -1,15 +1,15 @@
-//! Prints ops in their custom forms, as `mlir-opt` does, along the syntax in their rows.
+//! Prints ops in their custom forms, like `mlir-opt`, along the syntax in their rows.
 //!
-//! An op that does not fit its syntax is printed in the generic form instead: each element reports
-//! if the op fits, and in the end all of its operands, results, successors and regions must be
+//! An op that its custom syntax cannot express is printed in the generic form instead. Each element
+//! reports if the op fits. At the end, all operands, results, successors and regions must be
 //! printed.
 
 use super::printer::{Fits, HOLE, PrintProgress, Printer, SYMBOL, ShownRegion, Unfit, fits};
 use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, namespace};
 
 impl Printer<'_> {
-    /// Prints an op in its custom form, after its indentation; returns false if the op does not
-    /// fit.
+    /// Prints an op in its custom form, after its indentation. Returns false, and prints nothing,
+    /// if the syntax cannot express the op.
     pub(crate) fn try_custom(&mut self, op: Op) -> bool {
         let ir = self.ir;
         let data = ir.op(op);
@@ -49,8 +49,8 @@ impl Printer<'_> {
         true
     }
 
-    /// Returns true if the syntax would print the name of an attribute where it may need the
-    /// attribute itself. Types may have names everywhere.
+    /// Returns true if the syntax would print the name of a long attribute where only the attribute
+    /// itself may be allowed. Names of types are allowed everywhere.
     fn writes_name(&mut self, op: Op) -> bool {
         let (ir, tool) = (self.ir, self.tool);
         let syntax = ir.op(op).kind.spec().syntax;
@@ -62,7 +62,7 @@ impl Printer<'_> {
         })
     }
 
-    /// Prints the name of an op, without its dialect if that is the default one.
+    /// Prints the name of an op, without its prefix if that is the default dialect.
     fn op_name(&mut self, name: &'static str) {
         let short = name.split_once('.').filter(|(dialect, name)| {
             self.default_dialect == Some(dialect) && namespace::is_unprefixed_op(dialect, name)
@@ -70,19 +70,19 @@ impl Printer<'_> {
         self.text.push(short.map_or(name, |it| it.1));
     }
 
-    /// The region of this number, in the order of the generic form.
+    /// Returns the region with this index, in the order of the generic form.
     pub(crate) fn region_at(&self, at: usize) -> Fits<Region> {
         self.ir.ordered_regions(self.op_id()).get(at).copied().ok_or(Unfit)
     }
 
-    /// Takes the arguments of a region's entry block, which the header prints.
+    /// Returns the arguments of a region's entry block, and marks them as printed by the header.
     pub(crate) fn header_arguments(&mut self, region: Region) -> Fits<Vec<Value>> {
         self.place()?.has_arguments = true;
         let entry = self.ir.entry_block(region);
         Ok(self.ir.block(entry).args.to_vec())
     }
 
-    /// Takes the next region, which the syntax does not print.
+    /// Skips the next region, which the syntax does not print.
     pub(crate) fn skip_region(&mut self) {
         if let Some(place) = &mut self.place {
             place.n_regions += 1;
@@ -102,7 +102,7 @@ impl Printer<'_> {
         self.braces_and_end(region, false)
     }
 
-    /// Prints ` {..}`, a region, with its implicit terminator or without it.
+    /// Prints ` {..}`, a region, with or without its implicit terminator.
     pub(crate) fn braces_and_end(&mut self, region: Region, says_end: bool) -> Fits {
         let place = self.place()?;
         place.n_regions += 1;
@@ -111,14 +111,14 @@ impl Printer<'_> {
         let ir = self.ir;
         let blocks = ir.blocks(region);
         let first = blocks.first().copied().ok_or(Unfit)?;
-        // In its own form a region without blocks cannot be told from one with an empty block.
+        // The custom form cannot distinguish a region without blocks from one with an empty block.
         let has_block = ir.op(op).form == crate::Form::Custom
             || ir.items(region).next().is_some()
             || !ir.block(first).args.is_empty();
         fits(has_block)?;
-        // Nor can a first block that is empty, where the second one has a label.
+        // It cannot express an empty first block before a second block.
         fits(blocks.len() == 1 || ir.last_op(first).is_some())?;
-        // Nor one that is branched to, which no program may have.
+        // It cannot express branches to the first block, which are invalid anyway.
         fits(ir.block(first).preds.is_empty())?;
         // If the terminator is implicit, the custom form cannot express that it is missing.
         let has_end = ir.op(op).form == crate::Form::Custom
@@ -141,7 +141,7 @@ impl Printer<'_> {
             let has_label = n > 0 || !is_plain;
             self.block(block, has_label, hidden);
         }
-        // `mlir-opt` writes this one, whether or not it was written.
+        // `mlir-opt` prints this terminator even if the text omits it.
         let missing = ir.missing_terminator(op, region);
         if let Some(end) = missing.filter(|it| says_end || it.has(Traits::ALWAYS_PRINTED)) {
             self.indent(self.depth);
@@ -167,13 +167,13 @@ impl Printer<'_> {
         }
     }
 
-    /// The terminator at the end of the only block of a region, if reading the text without it
-    /// gives it back.
+    /// Returns the terminator of a region with one block, if parsing the text without it adds an
+    /// equal one.
     fn hidden_terminator(&self, op: Op, blocks: &[Block]) -> Option<Op> {
         let ir = self.ir;
         let [only] = blocks else { return None };
         let terminator = ir.op(op).kind.implicit_terminator()?;
-        // `mlir-opt` writes it all the same.
+        // `mlir-opt` prints it nevertheless.
         if terminator.has(Traits::ALWAYS_PRINTED) {
             return None;
         }

@@ -1,7 +1,7 @@
-//! Ops in the generic form, as `mlir-opt --mlir-print-op-generic` prints them.
+//! Prints ops in the generic form, like `mlir-opt --mlir-print-op-generic`.
 //!
-//! Aliases are spelled out, terminators that the text leaves out are printed, and inherent
-//! attributes are between `<{` and `}>`.
+//! Aliases are expanded, implicit terminators are printed, and inherent attributes are between `<{`
+//! and `}>`.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::string::push_quoted;
 use crate::{Attr, Block, Form, Ir, Name, Op, OpKind, Region, Tool, Type};
 
 impl Printer<'_> {
-    /// The print, below the aliases that it uses.
+    /// Returns the printed text, after the aliases that it uses.
     pub(super) fn finish(mut self) -> String {
         let (above, below) = self.location_definitions();
         self.text.out += &below;
@@ -39,7 +39,7 @@ impl Printer<'_> {
         self.numbers.add(ir, ops, &|op| ir.ordered_regions(op));
     }
 
-    /// The ops of a file: MLIR wraps them in a module, unless they are one.
+    /// Prints the ops of a file. MLIR wraps them in a module, unless the file is a single module.
     pub(super) fn top(&mut self, region: Region) {
         let ir = self.ir;
         let ops: Vec<Op> = ir.items(region).filter(|it| ir.op(*it).kind.is_op()).collect();
@@ -63,7 +63,7 @@ impl Printer<'_> {
         self.resources(region);
     }
 
-    /// An op on lines of its own.
+    /// Prints an op on its own lines.
     pub(super) fn op(&mut self, op: Op) {
         if self.text.is_cut() {
             return;
@@ -84,7 +84,7 @@ impl Printer<'_> {
         let ir = self.ir;
         let data = ir.op(op);
         if let Some(shown) = &mut self.shown {
-            // Its custom syntax could not state this.
+            // Regions that the attempt with the custom syntax recorded.
             shown.clear();
         }
         push_quoted(&mut self.text.out, ir.interner.str(data.name));
@@ -135,12 +135,12 @@ impl Printer<'_> {
         self.text.function_type(&inputs, &results);
     }
 
-    /// The regions of an op in generic form.
+    /// Prints the regions of an op in generic form.
     fn regions(&mut self, op: Op) {
         let ir = self.ir;
         let mut regions: Vec<Option<Region>> =
             ir.ordered_regions(op).into_iter().map(Some).collect();
-        // Regions that the custom form may leave out.
+        // The custom form may have omitted regions that the generic form prints.
         let data = ir.op(op);
         if data.form == Form::Custom {
             regions.resize(regions.len().max(data.kind.spec().regions.least), None);
@@ -165,7 +165,7 @@ impl Printer<'_> {
         self.text.push(")");
     }
 
-    /// Notes a region instead of printing it, and closes it.
+    /// Records a region instead of printing it, and closes it.
     fn show_region(&mut self, parent: Op, region: Option<Region>) {
         let first = region.and_then(|it| self.ir.blocks(it).first().copied());
         let has_label = first.is_some_and(|it| self.has_first_label(parent, it));
@@ -176,8 +176,8 @@ impl Printer<'_> {
         self.text.push("}");
     }
 
-    /// Returns true if the first block of a region has a label. Only a region in generic form can
-    /// be without any block.
+    /// Returns true if the first block of a region has a label. A region without blocks is only
+    /// possible in generic form.
     fn has_first_label(&self, parent: Op, block: Block) -> bool {
         let ir = self.ir;
         let data = ir.block(block);
@@ -211,7 +211,7 @@ impl Printer<'_> {
         self.depth -= 1;
     }
 
-    /// A block, its label if that is wanted, and its ops but one.
+    /// Prints a block: its label if `has_label`, and its ops except `without`.
     pub(super) fn block(&mut self, block: Block, has_label: bool, without: Option<Op>) {
         if has_label {
             self.label(block);
@@ -221,7 +221,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The label of a block, on a line of its own.
+    /// Prints the label of a block on its own line.
     pub(super) fn label(&mut self, block: Block) {
         let args = &self.ir.block(block).args;
         self.indent(self.depth.saturating_sub(1));
@@ -249,7 +249,7 @@ impl Printer<'_> {
         self.text.push("\n");
     }
 
-    /// `// 2 preds: ^bb0, ^bb1`, where names are those of MLIR.
+    /// Prints `// 2 preds: ^bb0, ^bb1` if the names are those of MLIR.
     fn predecessors(&mut self, block: Block) {
         if !self.has_names {
             return;
@@ -259,7 +259,7 @@ impl Printer<'_> {
         let mut numbers: Vec<u32> = blocks.filter_map(|it| self.numbers.block(it)).collect();
         numbers.sort_unstable();
         let names: Vec<String> = numbers.iter().map(|it| format!("^bb{it}")).collect();
-        // Nothing leads to an entry.
+        // An entry block never has predecessors.
         let is_entry = block == ir.entry_block(ir.block(block).region);
         let _ = match names.len() {
             0 if is_entry => Ok(()),
@@ -270,7 +270,7 @@ impl Printer<'_> {
     }
 }
 
-/// An inherent attribute, or its default.
+/// An inherent attribute with its name.
 type NamedInherent = (&'static str, Inherent);
 
 enum Inherent {
@@ -278,7 +278,7 @@ enum Inherent {
     Default(&'static str),
 }
 
-/// Inherent attributes with their defaults, by name, and the others.
+/// Returns the inherent attributes and their defaults, sorted by name, and the other attributes.
 fn split_attrs(ir: &Ir, op: Op, tool: Tool) -> (Vec<NamedInherent>, Vec<(Name, Attr)>) {
     let spec = ir.op(op).kind.spec();
     let attrs = &ir.extra(op).attrs;

@@ -1,8 +1,8 @@
-//! A program printed op by op, each without the contents of its regions, under names that do not
-//! change while the program changes.
+//! Prints a program op by op, each without the contents of its regions, with names that remain the
+//! same while the program changes.
 //!
-//! *Law.* The text of an op depends on the op, its operands and the shape of its regions; of the
-//! code around it, only on the names that are taken. *Cost.* In proportion to the op's own text.
+//! *Law.* The text of an op depends only on the op, its operands, the shape of its regions, and the
+//! names that are taken around it. *Cost.* In proportion to the op's own text.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,27 +11,26 @@ use super::printer::{HOLE, Printer, ShownRegion};
 use super::{Names, Style};
 use crate::{Block, Def, Ir, Name, Op, OpKind, Region, Traits, Value};
 
-/// Prints ops one by one; values and blocks keep the names that they got first: those of the text,
-/// or new ones.
+/// Prints ops one by one. Values and blocks keep their first name: that in the text, or a new one.
 #[derive(Debug, Default)]
 pub struct Lines {
     numbers: Numbers,
     names: Names,
-    /// Names without `%`, in the isolated op that they are names in.
+    /// Names without `%` that are taken, each with the isolated op in which it is visible.
     taken: FxHashSet<(Op, String)>,
-    /// The next number behind a name that is taken.
+    /// The next number to append to a name that is taken.
     next: FxHashMap<(Op, String), usize>,
-    /// Labels, in their regions.
+    /// Labels that are taken, with their regions.
     labels: FxHashSet<(Region, String)>,
 }
 
 /// An op without the contents of its regions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// The text before, between and after the regions, one more than there are regions; with
-    /// braces, without indentation.
+    /// The text before, between and after the regions, with braces and without indentation: one
+    /// piece more than regions.
     pub pieces: Vec<String>,
-    /// The regions, in the order in which they are printed.
+    /// The regions, in the order of printing.
     pub regions: Vec<ShownRegion>,
 }
 
@@ -70,7 +69,7 @@ impl Lines {
         Shape { pieces: text.trim_end().split(HOLE).map(str::to_owned).collect(), regions }
     }
 
-    /// The label of a block with its arguments.
+    /// Returns the label of a block with its arguments.
     pub fn label(&mut self, ir: &Ir, block: Block) -> String {
         self.numbers.add(ir, &[], &|_| Vec::new());
         self.name_block(ir, block);
@@ -81,13 +80,13 @@ impl Lines {
         printer.finish().trim().to_owned()
     }
 
-    /// The name of a value that was printed, with `%`.
+    /// Returns the name of a value that was printed, with `%`.
     pub fn value(&self, value: Value) -> Option<&str> {
         self.names.values.get(&value).map(String::as_str)
     }
 
-    /// Names what an op or block defines, if it has no name yet; if `again`, also if its name now
-    /// belongs to another isolated op.
+    /// Names the results of an op or the arguments of a block if they have no name yet. If `again`
+    /// is true, also renames results with a name that now is that of another isolated op.
     fn name_definition(&mut self, ir: &Ir, value: Value, again: bool) {
         if !again && self.names.values.contains_key(&value) {
             return;
@@ -102,8 +101,7 @@ impl Lines {
         let home = home(ir, op);
         let results = &ir.op(op).results;
         if results.iter().all(|&it| self.is_named(home, it)) {
-            // Values may have been handed on by an op that was replaced; numbers of ops that are
-            // gone are used again.
+            // A replaced op may have passed its results on, and ids of removed ops are reused.
             self.numbers.give_left(op, results, &self.names);
             return;
         }
@@ -111,7 +109,7 @@ impl Lines {
         let mut made: Option<(String, String)> = None;
         for (n, &value) in results.iter().enumerate() {
             let name = match &old[n] {
-                // Several results with one name get one name again.
+                // Several results with one name get one new name.
                 Some(name) => match &made {
                     Some((before, new)) if before == stem(name) => {
                         format!("%{new}#{}", name.rsplit('#').next().unwrap_or_default())
@@ -171,7 +169,7 @@ impl Lines {
         name.is_some_and(|it| self.taken.contains(&(home, stem(it).to_owned())))
     }
 
-    /// A name that nothing has in an isolated op: this one, or with a number.
+    /// Returns a name that is free in an isolated op: `wanted`, or with a number appended.
     fn fresh(&mut self, home: Op, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         // A numbered or unnamed value gets the next number.
@@ -190,28 +188,28 @@ impl Lines {
     }
 }
 
-/// A printer of a line with `n` values. A text out of proportion to them is cut, as all texts that
-/// are shown.
+/// Returns a printer for a line with `n` values. Text that is much longer is cut, like all texts
+/// that are shown.
 fn line(ir: &Ir, n: usize) -> Printer<'_> {
-    /// A line of at most this number of bytes is not cut: it is more than a page shows of a line.
+    /// A line up to this number of bytes is not cut: it is more than a page shows of a line.
     const SHORT: usize = 1536;
     let mut printer = Printer::new(ir, Style { is_custom: true, ..Style::default() });
     printer.text.limit_to(SHORT + 256 * n);
     printer
 }
 
-/// The name that the text has for a value.
+/// Returns the name of a value in the text.
 fn written(ir: &Ir, value: Value) -> Option<String> {
     (ir.value(value).name != Name::EMPTY).then(|| ir.value_text(value))
 }
 
-/// `%a` of `%a#1`, without `%`.
+/// Returns `a` for `%a#1`.
 fn stem(name: &str) -> &str {
     let name = name.strip_prefix('%').unwrap_or(name);
     name.split_once('#').map_or(name, |it| it.0)
 }
 
-/// The isolated op around an op.
+/// Returns the isolated op around an op.
 fn home(ir: &Ir, op: Op) -> Op {
     ir.parent_op(op).map_or(op, |it| home_or_self(ir, it))
 }

@@ -1,20 +1,21 @@
-//! Locations, as `mlir-opt --mlir-print-debuginfo` prints them: `loc(#loc3)` behind an op,
-//! `loc("f":1:2)` behind an argument. Arguments spell theirs out, and so do all ops in the local
-//! scope.
+//! Prints locations like `mlir-opt --mlir-print-debuginfo`: `loc(#loc3)` after an op,
+//! `loc("f":1:2)` after an argument. The locations of arguments are never names, and neither are
+//! those of ops in local scope.
 
 use super::locations::LocationNames;
 use super::printer::Printer;
 use crate::{AttrData, LocationPart, Op, Value};
 
 impl Printer<'_> {
-    /// Names the locations of ops and of their contents, if they are printed by names.
+    /// Assigns names to the locations of ops and of their contents, if locations are printed by
+    /// name.
     pub(super) fn name_locations(&mut self, ops: &[Op]) {
         if self.locations.is_some() && self.text.aliases.is_some() && self.ir.has_locations() {
             self.locations = Some(LocationNames::new(self.ir, ops));
         }
     }
 
-    /// ` loc(#loc1)`
+    /// Prints ` loc(#loc1)`.
     pub(super) fn op_location(&mut self, op: Op) {
         let Some(location) = self.ir.location(op) else { return };
         let Some(names) = &self.locations else { return };
@@ -26,7 +27,7 @@ impl Printer<'_> {
         }
     }
 
-    /// ` loc("f":1:2)`
+    /// Prints ` loc("f":1:2)`.
     pub(crate) fn argument_location(&mut self, value: Value) {
         let location = self.ir.argument_location(value).filter(|_| self.locations.is_some());
         if let Some(location) = location {
@@ -35,7 +36,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The definitions of the names of locations: above the program, and below it.
+    /// Returns the definitions of the names of locations, above and below the program.
     pub(super) fn location_definitions(&mut self) -> (String, String) {
         let (mut above, mut below) = (String::new(), String::new());
         let Some(names) = self.locations.take() else { return (above, below) };

@@ -1,9 +1,9 @@
-//! Names for locations, `#loc3`.
+//! Names of locations: `#loc3`.
 //!
-//! Each location of an op or argument, and each that one is made of, gets a name: those that are
-//! made of none first, in the order in which ops mention them, then those that are made of these,
-//! and so on. The names of locations that arguments mention are defined above the program, all
-//! others below it.
+//! Each location of an op or argument, and each location nested in one, gets a name. Locations
+//! without nested ones are numbered first, in the order in which ops mention them, then locations
+//! that only contain those, and so on. The names of locations that arguments mention are defined
+//! above the program, all others below it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,14 +12,14 @@ use crate::{Attr, AttrData, Ir, LocationPart, Op, OpKind};
 
 #[derive(Debug, Default)]
 pub(super) struct LocationNames {
-    /// The locations by their numbers.
+    /// The locations in the order of their numbers.
     ordered: Vec<Attr>,
     numbers: FxHashMap<Attr, usize>,
-    /// The locations that arguments mention, and those that they are made of.
+    /// The locations that arguments mention, and those nested in them.
     above: FxHashSet<Attr>,
 }
 
-/// The locations that one is made of.
+/// Returns the locations that are directly nested in a location.
 fn inner(ir: &Ir, location: Attr) -> impl Iterator<Item = Attr> + '_ {
     let parts = match ir.interner.attr_data(location) {
         AttrData::Location(parts) => &parts[..],
@@ -31,16 +31,17 @@ fn inner(ir: &Ir, location: Attr) -> impl Iterator<Item = Attr> + '_ {
     })
 }
 
-/// Locations as they are met, each behind those that it is made of.
+/// The locations in the order of their first mention; nested ones precede the one that contains
+/// them.
 #[derive(Default)]
 struct Met {
     ordered: Vec<Attr>,
-    /// How many levels of locations one is made of.
+    /// The nesting depth of each location; 0 without nested locations.
     depths: FxHashMap<Attr, usize>,
 }
 
 impl Met {
-    /// No recursion: locations nest as deep as the text has them.
+    /// Does not recurse, because locations may be nested to any depth.
     fn add(&mut self, ir: &Ir, location: Attr) {
         let mut open = vec![(location, false)];
         while let Some((at, is_done)) = open.pop() {
@@ -61,7 +62,7 @@ impl Met {
 }
 
 impl LocationNames {
-    /// Names for the locations of ops and of their contents.
+    /// Assigns names to the locations of ops and of their contents.
     pub(super) fn new(ir: &Ir, ops: &[Op]) -> Self {
         let (mut met, mut of_arguments) = (Met::default(), Vec::new());
         let mut visit = |op: Op| {
@@ -71,7 +72,7 @@ impl LocationNames {
             if ir.op(op).kind != OpKind::Label {
                 return;
             }
-            // A label's results are the arguments of its block.
+            // The results of a label are the arguments of its block.
             for location in ir.op(op).results.iter().filter_map(|&it| ir.argument_location(it)) {
                 met.add(ir, location);
                 of_arguments.push(location);
@@ -95,12 +96,13 @@ impl LocationNames {
         Self { ordered, numbers, above }
     }
 
-    /// The name of a location, without `#`.
+    /// Returns the name of a location, without `#`.
     pub(super) fn name(&self, location: Attr) -> Option<String> {
         self.numbers.get(&location).map(|&it| numbered("loc", it))
     }
 
-    /// The locations in the order of their numbers, and whether each is defined above the program.
+    /// Returns the locations in the order of their numbers; true for those that are defined above
+    /// the program.
     pub(super) fn all(&self) -> impl Iterator<Item = (Attr, bool)> + '_ {
         self.ordered.iter().map(|&it| (it, self.above.contains(&it)))
     }

@@ -1,7 +1,8 @@
-//! Printing: ops as MLIR prints them, in the generic form and in each op's own.
+//! Prints ops like MLIR, in the generic form and in their custom forms.
 //!
-//! An op is printed in its custom form along the syntax in its row, along which it is read, too
-//! (`dialect/syntax/`). An op that does not fit its syntax is printed in the generic form instead.
+//! The custom form of an op is printed along the syntax in its row, which the parser uses, too
+//! (`dialect/syntax/`). An op that its syntax cannot express is printed in the generic form
+//! instead.
 
 use rustc_hash::FxHashMap;
 
@@ -24,43 +25,41 @@ mod resources;
 /// The style of a printed program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// The tool whose print is reproduced.
+    /// The tool with output that is reproduced.
     pub tool: Tool,
-    /// Ops are printed in their own forms, not in the generic one.
+    /// True if ops are printed in their custom forms instead of the generic form.
     pub is_custom: bool,
-    /// Results get the names that their ops suggest (`%c0_i32`, `%alloc`); in the generic form they
-    /// never do.
+    /// True if results get the names that their ops suggest (`%c0_i32`, `%alloc`). This has no
+    /// effect in the generic form.
     pub has_names: bool,
-    /// Affine maps and sets are defined above the program, as `#map` and `#set`, and not spelled
-    /// out where they are used.
+    /// True if affine maps and sets are defined above the program, as `#map` and `#set`, instead of
+    /// being expanded where they are used.
     pub has_aliases: bool,
-    /// Ops and block arguments say where they come from, if the program has locations.
+    /// True if locations of ops and block arguments are printed, if the program has any.
     pub has_locations: bool,
 }
 
-/// Names for values, as their uses write them (`%a`, `%a#1`), and labels for blocks, without `^`.
+/// Names of values, as their uses print them (`%a`, `%a#1`), and labels of blocks, without `^`.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// By value.
+    /// Names by value.
     pub values: FxHashMap<Value, String>,
-    /// By block.
+    /// Labels by block.
     pub blocks: FxHashMap<Block, String>,
 }
 
-/// The whole document in generic form; the parts of a split file one after the other, with the line
-/// between them.
+/// Prints the whole document in generic form. Chunks are separated by `// -----` lines.
 pub fn generic(ir: &Ir) -> String {
     generic_as(ir, Tool::default())
 }
 
-/// The whole document in generic form, as a tool prints it.
+/// Prints the whole document in generic form, like a tool.
 pub fn generic_as(ir: &Ir, tool: Tool) -> String {
     document(ir, Style { tool, ..Style::default() })
 }
 
-/// The whole document in a style; the parts of a split file one after the other, with the line
-/// between them. A long type or attribute that would be spelled out too often has a name above
-/// (`!type`, `#attr`).
+/// Prints the whole document in a style. Chunks are separated by `// -----` lines. A long type or
+/// attribute that would be expanded too often is defined as an alias above (`!type`, `#attr`).
 pub fn document(ir: &Ir, style: Style) -> String {
     let mut out = String::new();
     for (n, chunk) in ir.items(ir.root()).enumerate() {
@@ -76,7 +75,8 @@ pub fn document(ir: &Ir, style: Style) -> String {
     out
 }
 
-/// The print, with names for long types and attributes if it is out of proportion without them.
+/// Prints without aliases for long types and attributes, and again with aliases if the first output
+/// is much longer than the program.
 fn named_if_long(ir: &Ir, style: Style, print: impl Fn(&mut Printer<'_>)) -> String {
     let mut printer = Printer::new(ir, style);
     print(&mut printer);
@@ -88,13 +88,13 @@ fn named_if_long(ir: &Ir, style: Style, print: impl Fn(&mut Printer<'_>)) -> Str
     printer.finish()
 }
 
-/// One op with its regions in a style, its values numbered from 0.
+/// Prints an op with its regions in a style. Values are numbered from 0.
 pub fn op_in(ir: &Ir, op: Op, style: Style) -> String {
     op_within(ir, op, op, style)
 }
 
-/// One op with its regions in a style, its values numbered as they are where another op around it
-/// is printed.
+/// Prints an op with its regions in a style. Values are numbered as in a print of `around`, an op
+/// around it.
 pub fn op_within(ir: &Ir, op: Op, around: Op, style: Style) -> String {
     named_if_long(ir, style, |printer| {
         printer.number(&[around]);
@@ -102,14 +102,14 @@ pub fn op_within(ir: &Ir, op: Op, around: Op, style: Style) -> String {
     })
 }
 
-/// The print for a place in a text, where no names can be defined above; `None` if it is out of
-/// proportion.
+/// Returns a print for a position at which no aliases can be defined; `None` if it is much longer
+/// than the program.
 fn whole(printer: Printer<'_>) -> Option<String> {
     (!printer.text.is_cut()).then(|| printer.finish())
 }
 
-/// One op with its regions in a style; values and blocks that have no name in `names` are
-/// numbered from 0. Nothing if it is out of proportion to the program.
+/// Prints an op with its regions in a style. Values and blocks without a name in `names` are
+/// numbered from 0. Returns `None` if the output is much longer than the program.
 pub fn op_with_names(ir: &Ir, op: Op, style: Style, names: &Names) -> Option<String> {
     let mut printer = Printer::new(ir, style);
     printer.number(&[op]);
@@ -118,7 +118,8 @@ pub fn op_with_names(ir: &Ir, op: Op, style: Style, names: &Names) -> Option<Str
     whole(printer)
 }
 
-/// The name that MLIR proposes for the only result of an op, without `%`: `c7_i32` for a constant.
+/// Returns the name that MLIR suggests for the only result of an op, without `%`: `c7_i32` for a
+/// constant.
 pub fn suggested_name(ir: &Ir, op: Op) -> Option<String> {
     match number::suggested(ir, op).as_slice() {
         [(name, 1)] => name.clone(),
@@ -126,15 +127,14 @@ pub fn suggested_name(ir: &Ir, op: Op) -> Option<String> {
     }
 }
 
-/// The whole document, each op in its own form where it has one; the parts of a split file one
-/// after the other.
+/// Prints the whole document in custom form. Chunks are separated by `// -----` lines.
 ///
 /// Ops of unknown form are printed in the generic form, as far as they are known.
 pub fn custom(ir: &Ir) -> String {
     custom_as(ir, Tool::default())
 }
 
-/// The whole document, each op in its own form, as a tool prints it.
+/// Prints the whole document in custom form, like a tool.
 pub fn custom_as(ir: &Ir, tool: Tool) -> String {
     document(ir, Style { tool, is_custom: true, ..Style::default() })
 }

@@ -1,12 +1,12 @@
-//! Numbers for values and blocks, as MLIR gives them.
+//! Numbers of values and blocks, like in the output of MLIR.
 //!
-//! Results are `%0`, `%1`, ..., arguments of entry blocks `%arg0`, those of other blocks numbered
-//! like results, blocks `^bb0`. Isolated ops number from 0 on. The values of a region are numbered
-//! before those of nested regions, so that a nested op may use what is defined after it; the
-//! numbers of what a region defines are free again after the region.
+//! Results are `%0`, `%1`, ..., arguments of entry blocks `%arg0`; arguments of other blocks are
+//! numbered like results, and blocks are `^bb0`. Numbers start at 0 in each isolated op. The values
+//! of a region are numbered before those of nested regions, because a nested op may use a value
+//! that is defined after it. The numbers of a region are reused after the region.
 //!
-//! Some ops suggest names for their results (`%c0_i32`, `%alloc`), which MLIR's custom print takes:
-//! [`Naming`]. A name that is taken in the region or around gets a number after it.
+//! Some ops suggest names for their results (`%c0_i32`, `%alloc`), which MLIR's custom form uses:
+//! see [`Naming`]. If a name is taken in the region or around it, a number is appended.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -16,52 +16,52 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Names;
 use crate::{AttrData, Block, Ir, Op, Region, Traits, Type, TypeData, Value};
 
-/// A piece of the text of all names; empty: none.
+/// A range of the text of all names; empty for a value without a name.
 type Piece = (u32, u32);
 
-/// The names that a print gives.
+/// The names that a print assigns to values and blocks.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// All names, one after the other.
+    /// All names, concatenated.
     text: String,
-    /// By the index of the value.
+    /// Names by the index of the value.
     values: Vec<Piece>,
-    /// The left side of each op, by the index of the op.
+    /// The result list of each op (the text left of `=`), by the index of the op.
     lefts: Vec<Piece>,
     blocks: FxHashMap<Block, u32>,
-    /// Labels that are given, without `^`.
+    /// Labels that the caller has assigned, without `^`.
     labels: FxHashMap<Block, String>,
     n_values: u32,
     n_arguments: u32,
     naming: Option<Naming>,
 }
 
-/// Names that ops suggest, and those that are taken.
+/// The names that ops suggest, and the names that are taken.
 #[derive(Debug, Default)]
 struct Naming {
     taken: FxHashSet<Box<str>>,
-    /// The names taken, in order, so that the end of a region frees them.
+    /// The taken names, in order: the end of a region removes those of the region.
     order: Vec<Box<str>>,
     next: u32,
 }
 
 impl Numbers {
-    /// True if results are named as their ops suggest.
+    /// If `has_names` is true, results get the names that their ops suggest.
     pub(super) fn new(has_names: bool) -> Self {
         Self { naming: has_names.then(Naming::default), ..Self::default() }
     }
 
-    /// `%0`, `%0#1`, `%c0`
+    /// Returns the name of a value: `%0`, `%0#1`, `%c0`.
     pub(super) fn value(&self, value: Value) -> Option<&str> {
         self.piece(self.values.get(value.index()).copied())
     }
 
-    /// The number after `^bb`.
+    /// Returns the number after `^bb`.
     pub(super) fn block(&self, block: Block) -> Option<u32> {
         self.blocks.get(&block).copied()
     }
 
-    /// The label of a block, without `^`.
+    /// Returns the label of a block, without `^`.
     pub(super) fn label(&self, block: Block) -> Option<Cow<'_, str>> {
         match self.labels.get(&block) {
             Some(name) => Some(Cow::Borrowed(name)),
@@ -69,7 +69,7 @@ impl Numbers {
         }
     }
 
-    /// Gives the values and blocks of an op, and of all in it, the names that there are for them.
+    /// Assigns the given names to the values and blocks of an op and of its regions.
     pub(super) fn give(&mut self, ir: &Ir, op: Op, names: &Names) {
         let mut stack = vec![op];
         while let Some(op) = stack.pop() {
@@ -107,7 +107,7 @@ impl Numbers {
         }
     }
 
-    /// `%a`, `%a:2, %b`
+    /// Assigns the result list of an op: `%a`, `%a:2, %b`.
     pub(super) fn give_left(&mut self, op: Op, results: &[Value], names: &Names) {
         let mut groups: Vec<(&str, usize)> = Vec::new();
         for value in results {
@@ -131,7 +131,7 @@ impl Numbers {
         (start, self.text.len() as u32)
     }
 
-    /// The left side of an op with results: `%0`, `%0:2`, `%base_buffer, %sizes:2`.
+    /// Returns the result list of an op: `%0`, `%0:2`, `%base_buffer, %sizes:2`.
     pub(super) fn left(&self, op: Op) -> Option<&str> {
         self.piece(self.lefts.get(op.index()).copied())
     }
@@ -140,8 +140,8 @@ impl Numbers {
         piece.filter(|it| it.0 < it.1).map(|it| &self.text[it.0 as usize..it.1 as usize])
     }
 
-    /// Numbers ops of one region, and then all that is in them. `regions` gives the regions of an
-    /// op in the order in which they are printed.
+    /// Numbers the ops of one region, and then their contents. `regions` returns the regions of an
+    /// op in the order of printing.
     pub(super) fn add(&mut self, ir: &Ir, ops: &[Op], regions: &dyn Fn(Op) -> Vec<Region>) {
         let (n_ops, n_values, ..) = ir.bounds();
         self.lefts.resize(n_ops, (0, 0));
@@ -197,7 +197,7 @@ impl Numbers {
         self.lefts[op.index()] = (start, self.text.len() as u32);
     }
 
-    /// `%name`, or `%` and the next number.
+    /// Appends `%name`, or `%` and the next number.
     fn name(&mut self, name: Option<&str>) -> Piece {
         let start = self.text.len() as u32;
         self.text.push('%');
@@ -212,8 +212,8 @@ impl Numbers {
         (start, self.text.len() as u32)
     }
 
-    /// Numbers the values that the regions of an op define. The numbers are free again after each
-    /// region.
+    /// Numbers the values that the regions of an op define. Each region reuses the numbers of the
+    /// previous one.
     fn inside(&mut self, ir: &Ir, op: Op, regions: &dyn Fn(Op) -> Vec<Region>) {
         let data = ir.op(op);
         if data.regions.is_empty() {
@@ -270,7 +270,7 @@ impl Numbers {
 }
 
 impl Naming {
-    /// Writes a name, with a number after it if it is taken.
+    /// Appends a name, followed by a number if the name is taken.
     fn write(&mut self, out: &mut String, name: &str) {
         let start = out.len();
         out.push_str(name);
@@ -285,14 +285,14 @@ impl Naming {
     }
 }
 
-/// The names that an op suggests for its results.
+/// The rule for the names that an op suggests for its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultNames {
-    /// None: results are numbered.
+    /// No names: results are numbered.
     None,
-    /// The name of the op, without its dialect.
+    /// The name of the op, without its prefix.
     OfOp,
-    /// These, one for each result; none if there are more or fewer results.
+    /// One name for each result; no names if the number of results differs.
     Each(&'static [&'static str]),
     /// A name from the attribute `value`: `c7_i32`, `true`, `cst`.
     ConstantValue,
@@ -300,8 +300,8 @@ pub enum ResultNames {
     StridedMetadata,
 }
 
-/// The names that an op suggests for its results, each with how many results it names; empty for
-/// most ops.
+/// Returns the names that an op suggests for its results, each with the number of results that it
+/// names; empty for most ops.
 pub(super) fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
     let data = ir.op(op);
     let one = |name: &str| vec![(Some(name.to_owned()), 1)];

@@ -1,8 +1,7 @@
-//! A print under construction: the numbers given and the text so far, and the helpers that print
-//! custom syntax.
+//! The printer: the text and the names so far, and helpers that print custom syntax.
 //!
-//! Custom syntax can state less than an op may hold (all operands of one type, a required
-//! attribute). The printer of a piece of syntax returns [`Unfit`] for an op that does not fit.
+//! Custom syntax cannot express every op: it may require operands of one type, or an attribute. The
+//! printer of a piece of syntax returns [`Unfit`] for such an op.
 
 use super::Style;
 use super::locations::LocationNames;
@@ -10,36 +9,36 @@ use super::number::Numbers;
 use crate::intern::{AliasNames, Text, Types};
 use crate::{Attr, AttrData, Block, Ir, Name, Op, OpKind, Region, Tool, Type, Value};
 
-/// The op does not fit its custom syntax.
+/// The custom syntax cannot express the op.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unfit;
 
-/// A region that is noted instead of printed.
+/// A region that is recorded instead of printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownRegion {
     /// The region.
     pub region: Region,
     /// True if its first block has a label.
     pub has_label: bool,
-    /// The terminator that the text leaves out.
+    /// The terminator that the text omits.
     pub hidden: Option<Op>,
 }
 
-/// Stands for a region; strings in a print have no such character.
+/// Placeholder for a region. Strings in a print do not contain this character.
 pub(crate) const HOLE: &str = "\u{1}";
 
-/// The attribute that names a symbol: it is a string wherever it stands.
+/// The attribute that names a symbol. It is always printed as a string.
 pub(crate) const SYMBOL: &str = "sym_name";
 
-/// The result of printing a part of an op: an error if the op does not fit its syntax.
+/// The result of printing part of an op: an error if its custom syntax cannot express it.
 pub(crate) type Fits<X = ()> = Result<X, Unfit>;
 
-/// Returns `Ok` if the op fits.
+/// Returns `Ok` if the condition holds, an error otherwise.
 pub(crate) fn fits(condition: bool) -> Fits {
     if condition { Ok(()) } else { Err(Unfit) }
 }
 
-/// The op that is being printed, and the counts of its parts that are printed.
+/// The op that is being printed, and the numbers of its parts that were printed.
 #[derive(Debug)]
 pub(crate) struct PrintProgress {
     pub(crate) op: Op,
@@ -47,11 +46,11 @@ pub(crate) struct PrintProgress {
     pub(crate) n_results: usize,
     pub(crate) n_successors: usize,
     pub(crate) n_regions: usize,
-    /// The header has written the arguments of the next region.
+    /// True if the header has printed the arguments of the next region.
     pub(crate) has_arguments: bool,
 }
 
-/// A print under construction.
+/// The state of printing a program.
 #[derive(Debug)]
 pub(crate) struct Printer<'a> {
     pub(crate) ir: &'a Ir,
@@ -62,15 +61,15 @@ pub(crate) struct Printer<'a> {
     pub(crate) is_custom: bool,
     /// See [`Style::has_names`].
     pub(crate) has_names: bool,
-    /// The names of locations, if they are printed.
+    /// The names of locations, if locations are printed.
     pub(super) locations: Option<LocationNames>,
-    /// The number of regions around.
+    /// Number of regions around the current op.
     pub(crate) depth: usize,
-    /// The dialect that op names may leave out.
+    /// The dialect prefix that op names may omit.
     pub(crate) default_dialect: Option<&'static str>,
     /// The op that is being printed in its custom form.
     pub(crate) place: Option<PrintProgress>,
-    /// The regions in order, if they are noted instead of printed.
+    /// The regions in order, if they are recorded instead of printed.
     pub(crate) shown: Option<Vec<ShownRegion>>,
 }
 
@@ -113,20 +112,20 @@ impl<'a> Printer<'a> {
         self.place.as_mut().ok_or(Unfit)
     }
 
-    /// Adds a blank, unless there is one or a bracket was opened.
+    /// Appends a blank, unless the text ends with a blank or an opening bracket.
     pub(crate) fn blank(&mut self) {
         if !self.text.out.ends_with([' ', '(', '[', '<']) {
             self.text.push(" ");
         }
     }
 
-    /// Adds a keyword or other text between blanks.
+    /// Appends a keyword or other text after a blank.
     pub(crate) fn word(&mut self, word: &str) {
         self.blank();
         self.text.push(word);
     }
 
-    /// Takes the next operand.
+    /// Returns the next operand and marks it as printed.
     pub(crate) fn take_operand(&mut self) -> Fits<Value> {
         let place = self.place()?;
         let at = place.n_operands;
@@ -135,7 +134,7 @@ impl<'a> Printer<'a> {
         self.ir.op(op).operands.get(at).and_then(|it| it.value).ok_or(Unfit)
     }
 
-    /// The number of operands that are not taken yet.
+    /// Returns the number of operands that are not marked as printed.
     pub(crate) fn n_left(&self) -> usize {
         let n_written = self.place.as_ref().map_or(0, |it| it.n_operands);
         self.ir.op(self.op_id()).operands.len().saturating_sub(n_written)
@@ -145,24 +144,24 @@ impl<'a> Printer<'a> {
         (0..n).map(|_| self.take_operand()).collect()
     }
 
-    /// `%0`
+    /// Returns the name of a value: `%0`.
     pub(crate) fn value_name(&self, value: Value) -> Fits<&str> {
         self.numbers.value(value).ok_or(Unfit)
     }
 
-    /// `%0`
+    /// Prints the name of a value: `%0`.
     pub(crate) fn value(&mut self, value: Value) -> Fits {
         let name = self.numbers.value(value).ok_or(Unfit)?;
         self.text.push(name);
         Ok(())
     }
 
-    /// Indents a line within the op by this many further levels.
+    /// Indents a line within the op by `further` additional levels.
     pub(crate) fn line_start(&mut self, further: usize) {
         self.indent(self.depth + further);
     }
 
-    /// `%0, %1`
+    /// Prints `%0, %1`.
     pub(crate) fn values(&mut self, values: &[Value]) -> Fits {
         for (i, value) in values.iter().enumerate() {
             self.text.push(if i > 0 { ", " } else { "" });
@@ -171,7 +170,8 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Prints the next operand after a blank; it has this type unless that is [`Type::UNKNOWN`].
+    /// Prints the next operand after a blank. It must have type `ty` unless that is
+    /// [`Type::UNKNOWN`].
     pub(crate) fn operand(&mut self, ty: Type) -> Fits {
         let value = self.take_operand()?;
         fits(ty == Type::UNKNOWN || self.type_of(value) == ty)?;
@@ -192,13 +192,13 @@ impl<'a> Printer<'a> {
         self.ir.value(value).ty
     }
 
-    /// The type of an operand by its number.
+    /// Returns the type of an operand by its index.
     pub(crate) fn operand_type(&self, at: usize) -> Fits<Type> {
         let operand = self.ir.op(self.op_id()).operands.get(at).ok_or(Unfit)?;
         operand.value.map(|it| self.type_of(it)).ok_or(Unfit)
     }
 
-    /// Takes the next result and returns its type.
+    /// Marks the next result as printed and returns its type.
     pub(crate) fn take_result(&mut self) -> Fits<Type> {
         let place = self.place()?;
         let at = place.n_results;
@@ -207,19 +207,19 @@ impl<'a> Printer<'a> {
         self.ir.op(op).results.get(at).map(|it| self.type_of(*it)).ok_or(Unfit)
     }
 
-    /// Takes the results that are left and returns their types.
+    /// Marks all further results as printed and returns their types.
     pub(crate) fn take_results(&mut self) -> Fits<Vec<Type>> {
         let op = self.op_id();
         let n = self.ir.op(op).results.len() - self.place()?.n_results;
         (0..n).map(|_| self.take_result()).collect()
     }
 
-    /// An attribute of the op.
+    /// Returns an attribute of the op.
     pub(crate) fn op_attr(&self, name: &str) -> Option<Attr> {
         self.ir.attr(self.op_id(), name)
     }
 
-    /// An integer attribute of the op.
+    /// Returns an integer attribute of the op.
     pub(crate) fn int(&self, name: &str) -> Fits<i64> {
         self.int_of(self.op_attr(name).ok_or(Unfit)?)
     }
@@ -231,7 +231,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// A string attribute of the op.
+    /// Returns a string attribute of the op.
     pub(crate) fn string(&self, name: &str) -> Option<Name> {
         match self.ir.interner.attr_data(self.op_attr(name)?) {
             AttrData::String(text, None) => Some(*text),
@@ -239,7 +239,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The integers of an array attribute of the op, `array<i64: 1, 2>` or `[1, 2]`.
+    /// Returns the integers of an array attribute of the op: `array<i64: 1, 2>` or `[1, 2]`.
     pub(crate) fn ints(&self, name: &str) -> Fits<Vec<i64>> {
         match self.ir.interner.attr_data(self.op_attr(name).ok_or(Unfit)?) {
             AttrData::DenseArray { values, .. } | AttrData::Array(values) => {
@@ -249,14 +249,14 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// The sizes of the `N` segments of the operands, if they add up to all operands.
+    /// Returns the sizes of the `N` operand segments if they add up to the number of operands.
     pub(crate) fn segment_sizes<const N: usize>(&self) -> Fits<[usize; N]> {
         let sizes = self.ir.segment_sizes(self.op_id()).ok_or(Unfit)?;
         sizes.try_into().map_err(|_| Unfit)
     }
 
-    /// Prints the dictionary of the attributes that no element of the syntax states, after the word
-    /// `before`; nothing if there are none.
+    /// Prints the dictionary of the attributes that no element of the syntax expresses, after the
+    /// word `before`. Prints nothing if there are none.
     pub(crate) fn other_attrs(&mut self, before: &str) {
         let ir = self.ir;
         let op = self.op_id();
@@ -281,7 +281,7 @@ impl<'a> Printer<'a> {
         self.text.attr_typed(attr, types);
     }
 
-    /// Takes the next successor: its block, and the range of operands that it is passed.
+    /// Returns the next successor, marked as printed: its block, and the range of its operands.
     pub(crate) fn take_successor(&mut self) -> Fits<(Block, std::ops::Range<u32>)> {
         let place = self.place()?;
         let at = place.n_successors;
@@ -291,7 +291,7 @@ impl<'a> Printer<'a> {
         Ok((successor.block.ok_or(Unfit)?, successor.operands.clone()))
     }
 
-    /// `^bb1`
+    /// Prints `^bb1`.
     pub(crate) fn block_name(&mut self, block: Block) -> Fits {
         let name = self.numbers.label(block).ok_or(Unfit)?;
         self.text.push(&format!("^{name}"));

@@ -1,9 +1,9 @@
-//! Resource sections, as `mlir-opt` prints them: the resources of dialects that the program
-//! mentions, in the order of their first mention, and all external ones.
+//! Prints resource sections like `mlir-opt`: the dialect resources that the program mentions, in
+//! the order of their first mention, and all external resources.
 //!
-//! The keys that a program mentions are read from its print: `dense_resource<key>` anywhere, and
-//! any name or string in the body of a type or attribute of another dialect, whose grammar only
-//! that dialect knows. *Cost.* Linear.
+//! The mentioned keys are found in the printed text: `dense_resource<key>` anywhere, and any name
+//! or string in the body of a type or attribute of another dialect, because only that dialect knows
+//! the grammar. *Cost.* Linear.
 
 use std::borrow::Cow;
 
@@ -15,19 +15,20 @@ use crate::intern::Types;
 use crate::string::{string_len, unquoted};
 use crate::{Attr, AttrData, Ir, LocationPart, OpKind, Region};
 
-/// The section whose resources belong to dialects.
+/// The section with the resources of dialects.
 const OF_DIALECTS: &str = "dialect_resources";
 
-/// The longest metadata of a location that is looked through.
+/// Maximum length in bytes of the metadata of a location that is searched for keys.
 const LONGEST: usize = 1 << 16;
 
-/// The entries of one dialect or tool.
+/// The resources of one dialect or tool.
 struct Group<'a> {
     name: &'a str,
     entries: Vec<(&'a str, Attr)>,
 }
 
-/// The sections of a file; those of the same name, and groups of the same name in them, are one.
+/// Returns the sections of a file. Sections with the same name are merged, and so are groups with
+/// the same name inside them.
 fn sections(ir: &Ir, region: Region) -> Vec<(&str, Vec<Group<'_>>)> {
     let mut out: Vec<(&str, Vec<Group<'_>>)> = Vec::new();
     let mut section_places = FxHashMap::default();
@@ -55,23 +56,23 @@ fn sections(ir: &Ir, region: Region) -> Vec<(&str, Vec<Group<'_>>)> {
     out
 }
 
-/// The keys that a program mentions.
+/// The resources that a program mentions.
 #[derive(Default)]
 struct Mentions<'t> {
-    /// The keys of `dense_resource<key>`, with the order of their first mentions.
+    /// The keys of `dense_resource<key>`, numbered in the order of their first mention.
     keys: FxHashMap<Cow<'t, str>, usize>,
-    /// The dialects of types and attributes, by name.
+    /// The names of the dialects of types and attributes.
     dialects: FxHashSet<&'t str>,
-    /// Names and strings in the bodies of types and attributes of dialects.
+    /// Names and strings in the bodies of dialect types and attributes.
     words: FxHashSet<Cow<'t, str>>,
-    /// True if some mention could not be read: any resource may be mentioned.
+    /// True if a mention could not be parsed: any resource may be mentioned.
     is_unsure: bool,
 }
 
 impl<'t> Mentions<'t> {
     fn read(&mut self, text: &'t str) {
         let bytes = text.as_bytes();
-        // Number of open brackets, from that of a body on.
+        // Number of open brackets, counted from the bracket of a body.
         let mut depth = 0_usize;
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
@@ -86,7 +87,7 @@ impl<'t> Mentions<'t> {
                     at += len;
                     continue;
                 }
-                // In a body it is no comment.
+                // In a body, `//` does not start a comment.
                 b'/' if next == Some(b'/') && depth == 0 => {
                     at += rest.find('\n').unwrap_or(rest.len());
                     continue;
@@ -138,13 +139,13 @@ impl<'t> Mentions<'t> {
         self.keys.entry(unquoted(&rest[..len])).or_insert(n);
     }
 
-    /// Keeps the resources that are mentioned, in the order of `mlir-opt`.
+    /// Keeps only the mentioned resources, in the order of `mlir-opt`.
     fn retain_in(&self, group: &mut Group<'_>) {
         if self.is_unsure {
             return;
         }
         if group.name == "builtin" {
-            // The last of two entries with the same key counts.
+            // The last of several entries with the same key is used.
             let mut last = FxHashMap::default();
             for (at, it) in group.entries.iter().enumerate() {
                 last.insert(it.0, at);
@@ -163,7 +164,7 @@ impl<'t> Mentions<'t> {
 }
 
 impl Printer<'_> {
-    /// The texts of attributes in locations; `None` if one is too long.
+    /// Returns the texts of attributes in locations; `None` if one is too long.
     fn location_attrs(&self) -> Option<Vec<String>> {
         let Some(names) = &self.locations else { return Some(Vec::new()) };
         let mut out = Vec::new();
@@ -178,13 +179,13 @@ impl Printer<'_> {
         Some(out)
     }
 
-    /// The resource sections of a program, after the program.
+    /// Prints the resource sections of a program, after the program.
     pub(super) fn resources(&mut self, region: Region) {
         let ir = self.ir;
         let mut sections = sections(ir, region);
         for (_, groups) in sections.iter_mut().filter(|it| it.0 == OF_DIALECTS) {
             let location_attrs = self.location_attrs();
-            // The definition of the name of a long attribute is not printed yet.
+            // The alias definition of a long attribute is not printed yet.
             let is_unsure = self.text.long.is_some() || location_attrs.is_none();
             let mut mentions = Mentions { is_unsure, ..Mentions::default() };
             for it in std::iter::once(&self.text.out).chain(location_attrs.iter().flatten()) {

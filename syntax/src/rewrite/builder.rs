@@ -15,41 +15,43 @@ pub struct NewOp {
 }
 
 impl NewOp {
-    /// An op of this full name, with nothing else.
+    /// Creates an op with a full name (including the dialect), without operands, results,
+    /// attributes and regions.
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// With these operands after those that it has.
+    /// Appends operands.
     #[must_use]
     pub fn operands(mut self, operands: &[Value]) -> Self {
         self.operands.extend_from_slice(operands);
         self
     }
 
-    /// With results of these types after those that it has.
+    /// Appends results of these types.
     #[must_use]
     pub fn results(mut self, types: &[Type]) -> Self {
         self.results.extend_from_slice(types);
         self
     }
 
-    /// With an attribute, inherent or not.
+    /// Adds an attribute, inherent or discardable.
     #[must_use]
     pub fn attr(mut self, name: &str, attr: Attr) -> Self {
         self.attrs.push((name.to_owned(), attr));
         self
     }
 
-    /// With one more successor, which is passed these values. They follow the op's own operands;
-    /// for the branches of `cf`, the attributes that count them are set.
+    /// Adds a successor that is passed these values. Passed values follow the own operands of the
+    /// op. For the branches of `cf`, [`Ir::insert`] sets the attributes that contain the numbers of
+    /// operands.
     #[must_use]
     pub fn successor(mut self, block: Block, passed: &[Value]) -> Self {
         self.successors.push((block, passed.to_vec()));
         self
     }
 
-    /// With `n` more regions, which have no blocks.
+    /// Adds `n` regions without blocks.
     #[must_use]
     pub fn regions(mut self, n: usize) -> Self {
         self.n_regions += n;
@@ -57,26 +59,26 @@ impl NewOp {
     }
 }
 
-/// Inserts ops one after the other.
+/// Inserts consecutive ops.
 #[derive(Debug)]
 pub struct Builder<'a> {
-    /// The IR that the op is built in.
+    /// The IR into which ops are inserted.
     pub ir: &'a mut Ir,
     at: Point,
 }
 
 impl<'a> Builder<'a> {
-    /// Inserts at a place.
+    /// Creates a builder that inserts at `at`.
     pub fn new(ir: &'a mut Ir, at: Point) -> Self {
         Self { ir, at }
     }
 
-    /// Inserts elsewhere from now on.
+    /// Changes the position at which ops are inserted.
     pub fn go(&mut self, at: Point) {
         self.at = at;
     }
 
-    /// Inserts an op; the next one will stand after it.
+    /// Inserts an op. The next op is inserted after it.
     pub fn insert(&mut self, op: NewOp) -> Op {
         let op = self.ir.insert(op, self.at);
         if let Point::After(_) | Point::Start(_) = self.at {
@@ -85,7 +87,7 @@ impl<'a> Builder<'a> {
         op
     }
 
-    /// Inserts an op and gives its first result.
+    /// Inserts an op and returns its first result.
     ///
     /// # Panics
     /// If it has none.
@@ -94,7 +96,7 @@ impl<'a> Builder<'a> {
         self.ir.op(op).results[0]
     }
 
-    /// A function with a body of one block; the op and the block.
+    /// Inserts a function with a body of one block. Returns the op and the block.
     pub fn func(&mut self, name: &str, inputs: &[Type], results: &[Type]) -> (Op, Block) {
         let interner = &mut self.ir.interner;
         let ty = TypeData::Function { inputs: inputs.into(), results: results.into() };

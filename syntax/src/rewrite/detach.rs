@@ -1,4 +1,4 @@
-//! Detaches the IR from its text: implicit parts that the text leaves out are added.
+//! Detaches the IR from its text: adds the implicit parts that the text omits.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ impl Default for Ir {
 }
 
 impl Ir {
-    /// A program without ops, that no text spells.
+    /// Creates a program without ops and without text.
     pub fn new() -> Self {
         let mut ir = Self::default();
         let (root, chunk) = (ir.root, ir.new_chunk(0));
@@ -45,18 +45,20 @@ impl Ir {
         ir
     }
 
-    /// Returns the place at which the op was read, in bytes of the text that the IR was read from.
-    /// `None` for ops that were created since, and while the IR has its text ([`Ir::range`]).
+    /// Returns the range from which the op was parsed, in bytes of the text that the IR was parsed
+    /// from. `None` for ops that were created since, and while the IR has its text (use
+    /// [`Ir::range`]).
     pub fn origin(&self, op: Op) -> Option<Range<usize>> {
         self.origins.get(op.index()).copied().flatten().map(Span::range)
     }
 
-    /// The problems of a program by the verifier's rules for documents, in program order.
+    /// The problems that the verifier finds in a program, in program order. The rules are the same
+    /// as for documents.
     pub fn verify(&self) -> Vec<(Op, Problem)> {
         self.verify_on(crate::parallel::cores())
     }
 
-    /// As [`Ir::verify`], on `n_threads` threads besides the caller's.
+    /// Like [`Ir::verify`], on `n_threads` threads in addition to the caller's.
     pub fn verify_on(&self, n_threads: usize) -> Vec<(Op, Problem)> {
         crate::verify::verify(self, n_threads)
     }
@@ -98,8 +100,8 @@ impl Ir {
         self.names.forget_text();
     }
 
-    /// Notes where the ops of a region are, and those in them, and in program order the ops that
-    /// may have regions; the region starts at byte `at`.
+    /// Stores the ranges of the ops of a region and of their nested ops in `out`, and appends the
+    /// ops that may have regions to `holders` in program order. The region starts at byte `at`.
     fn note_origins(
         &self,
         region: Region,
@@ -123,14 +125,16 @@ impl Ir {
         }
     }
 
-    /// Makes the first block of a region, if it has any, one with a label.
+    /// Ensures that the first block of a region has a label. Returns that block; `None` if the
+    /// region has no blocks.
     fn give_label(&mut self, region: Region, is_custom: bool) -> Option<Block> {
         let first = seq::first(self, region);
         if first.is_some_and(|it| self.op(it).kind == OpKind::Label) {
             return first.map(|it| self.label_block(it));
         }
         let entry = self.region(region).entry;
-        // `({})` is a region without blocks, `{}` of a custom form one with an empty block.
+        // `({})` is a region without blocks; `{}` in a custom form is a region with one empty
+        // block.
         if first.is_none() && self.block(entry).args.is_empty() && !is_custom {
             return None;
         }

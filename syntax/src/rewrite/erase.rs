@@ -1,4 +1,4 @@
-//! Erasing ops and blocks that nothing uses.
+//! Erases unused ops and blocks.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use smallvec::SmallVec;
 
 use crate::{Block, Ir, Op, OpKind, Value};
 
-/// The reason why something was not erased: it is still used.
+/// The error of an erasure: a value or a block is still used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InUse {
-    /// This value, by an operand of an op that stays.
+    /// The value is used by an operand of an op that is not erased.
     Value(Value),
-    /// This block, by a successor of an op that stays.
+    /// The block is a successor of an op that is not erased.
     Block(Block),
 }
 
@@ -28,41 +28,36 @@ impl fmt::Display for InUse {
 impl std::error::Error for InUse {}
 
 impl Ir {
-    /// Erases an op and all that is in it.
+    /// Erases an op and its contents.
     ///
-    /// # Errors
-    /// If a value that it defines, in its regions included, is used from outside; then nothing
-    /// happens.
+    /// If a value that the op or its contents define is used from outside. Then nothing is changed.
     pub fn erase(&mut self, op: Op) -> Result<(), InUse> {
         self.erase_ops(&[op])
     }
 
     /// Erases a block and all its ops.
     ///
-    /// # Errors
-    /// If something else branches to it, or uses a value that it defines; then nothing happens.
+    /// If another op branches to the block, or uses a value that is defined in it. Then nothing is
+    /// changed.
     ///
-    /// # Panics
-    /// If the block has no label: at the top of a chunk.
+    /// If the block has no label: the block at the top of a chunk.
     pub fn erase_block(&mut self, block: Block) -> Result<(), InUse> {
         self.erase_blocks(&[block])
     }
 
-    /// Erases ops, which may use each other, and all that is in them.
+    /// Erases ops and their contents. The ops may use each other's results.
     ///
-    /// # Errors
-    /// If something else uses a value that they define; then nothing happens.
+    /// If another op uses a value that they define. Then nothing is changed.
     pub fn erase_ops(&mut self, ops: &[Op]) -> Result<(), InUse> {
         self.erase_items(ops)
     }
 
-    /// Erases blocks, which may use each other, and all their ops.
+    /// Erases blocks and all their ops. The blocks may use and branch to each other.
     ///
-    /// # Errors
-    /// If something else branches to one, or uses a value that they define; then nothing happens.
+    /// If another op branches to one of the blocks, or uses a value that is defined in them. Then
+    /// nothing is changed.
     ///
-    /// # Panics
-    /// If a block has no label: at the top of a chunk.
+    /// If a block has no label: the block at the top of a chunk.
     pub fn erase_blocks(&mut self, blocks: &[Block]) -> Result<(), InUse> {
         let mut items = Vec::new();
         for &block in blocks {
@@ -106,13 +101,13 @@ impl Ir {
         for &op in &going {
             self.unwire(op);
             if self.op(op).extra.is_none() {
-                // It has no symbols and no successors.
+                // Without extra data, the op has neither symbols nor successors.
                 continue;
             }
             self.remove_symbols(op);
             targets.extend(self.extra(op).successors.iter().filter_map(|it| it.block));
         }
-        // Once for each block, to which many of the ops may branch.
+        // Each block is processed once, although many of the ops may branch to it.
         targets.sort_unstable_by_key(|it| it.index());
         targets.dedup();
         for block in targets {
@@ -135,7 +130,7 @@ impl Ir {
             }
             let data = &mut self.ops[op.index()];
             for value in &data.results {
-                // A list of uses that was long is not kept for the next value of that number.
+                // Frees the memory of the list of uses, which may be long.
                 self.values[value.index()].uses = SmallVec::new();
             }
             self.free_values.extend_from_slice(&data.results);

@@ -1,42 +1,41 @@
-//! The locations of programs that have them, as ops are made and moved.
+//! Updates locations when ops are created and moved, for programs with locations.
 //!
-//! *Law.* In a program with locations each op has one; so has each argument. A new op comes from
-//! where [`Ir::locate_new`] says, else from where its neighbour does.
+//! *Law.* In a program with locations, each op and each argument has one. The location of a new op
+//! is the one set by [`Ir::locate_new`], or else that of its neighbour.
 
 use super::Point;
 use crate::string::{quoted, text_of};
 use crate::{Attr, AttrData, Block, Ir, LocationPart, Op, Value};
 
 impl Ir {
-    /// Says where an op comes from, if the program has locations.
+    /// Sets the location of an op, if the program has locations.
     pub fn set_location(&mut self, op: Op, location: Attr) {
         if let Some(it) = &mut self.locations {
             it.ops.insert(op, location);
         }
     }
 
-    /// Lets an op come from where another one does.
+    /// Copies the location of `from` to `to`.
     pub fn copy_location(&mut self, from: Op, to: Op) {
         if let Some(location) = self.location(from) {
             self.set_location(to, location);
         }
     }
 
-    /// From now on, new ops come from where an op does; without one, from where their neighbours
-    /// do.
+    /// Sets the location of new ops to that of `like`; without `like`, to that of their neighbours.
     pub fn locate_new(&mut self, like: Option<Op>) {
         if let Some(it) = &mut self.locations {
             it.new = like.and_then(|op| it.ops.get(&op).copied());
         }
     }
 
-    /// The location of a place in a file; `0:0` is the file as a whole.
+    /// Returns the location of a position in a file; `0:0` means the whole file.
     pub fn place_attr(&mut self, file: &str, line: usize, column: usize) -> Attr {
         let file = quoted(&text_of(file.to_owned().into_bytes()));
         self.location_attr(&format!("{file}:{line}:{column}"))
     }
 
-    /// `loc(unknown)`.
+    /// Returns `loc(unknown)`.
     pub fn unknown_location(&mut self) -> Attr {
         self.location_attr("unknown")
     }
@@ -46,7 +45,7 @@ impl Ir {
         self.interner.attr(AttrData::Location([LocationPart::Text(text)].into()))
     }
 
-    /// Lets all ops and arguments in an op, and the op, come from nowhere that is known.
+    /// Sets the locations of an op and of all ops and arguments in it to `loc(unknown)`.
     pub fn strip_locations(&mut self, op: Op) {
         let unknown = self.unknown_location();
         let mut found = vec![op];
@@ -63,7 +62,7 @@ impl Ir {
         }
     }
 
-    /// Says where a new op comes from.
+    /// Sets the location of a new op that was inserted at `at`.
     pub(super) fn locate(&mut self, op: Op, at: Point) {
         if self.locations.is_none() {
             return;
@@ -78,7 +77,7 @@ impl Ir {
         self.set_location(op, location);
     }
 
-    /// Says where a new argument of a block comes from: from where the op around it does.
+    /// Sets the location of a new block argument to that of the enclosing op.
     pub(super) fn locate_argument(&mut self, value: Value, block: Block) {
         if self.locations.is_none() {
             return;

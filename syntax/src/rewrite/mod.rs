@@ -1,22 +1,23 @@
-//! The IR without text: ops as data to build, insert, move, erase and rewire, for passes and for
-//! programs that no file spells.
+//! The IR without text: creates, inserts, moves, erases and changes ops, for passes and for
+//! programs without a source text.
 //!
-//! *Two lives of one [`Ir`].* The IR of a [`Source`] is that of its text, and is lent out shared:
-//! nobody can change it but an edit of the text. [`Source::into_ir`] lets go of the text,
-//! [`Ir::new`] never had one; this module changes such an IR. The arenas, the accessors, the
-//! verifier ([`Ir::verify`]) and the printers ([`crate::print`]) are the same for both. Spans and
-//! lengths mean nothing without the text; [`Ir::origin`] still says where an op was read.
+//! *With and without text.* The IR of a [`Source`] is derived from its text. Only shared references
+//! to it are available, so nothing but an edit of the text changes it. [`Source::into_ir`] drops
+//! the text, and [`Ir::new`] creates an IR without text. This module changes an IR without text.
+//! The arenas, the accessors, the verifier ([`Ir::verify`]) and the printers ([`crate::print`]) are
+//! the same for both. Spans and lengths have no meaning without the text, but [`Ir::origin`] still
+//! returns the range from which an op was parsed.
 //!
-//! *Shape.* Without text nothing goes without saying, as in the generic form: each terminator is an
-//! op, `scf.if` has two regions, `scf.index_switch` its default first, and each block but those at
-//! the top of a chunk has a label, be it the first of its region. A region without a label has no
-//! block.
+//! *Shape.* Without text nothing is implicit, as in the generic form: each terminator is an op,
+//! `scf.if` has two regions, the default region of `scf.index_switch` is the first one, and each
+//! block has a label, even the first one of a region. Only the block at the top of a chunk has
+//! none. Any other region without a label has no block.
 //!
-//! *Laws* (`rewrite/tests.rs`). After any of these functions: [`ValueData::uses`] are the operands
-//! that name the value, [`BlockData::preds`] the successors that name the block, definitions know
-//! their op or block and their number, symbol tables are those of the attributes, and what is
-//! printed is read again as an equal program. *Cost.* What it says: O(log n) for a place among n
-//! ops, plus the operands, uses or nested ops that are touched.
+//! *Laws* (`rewrite/tests.rs`). After each of these functions: [`ValueData::uses`] lists the
+//! operands that refer to the value, [`BlockData::preds`] lists the successors that refer to the
+//! block, definitions refer to their op or block and their number, the symbol tables agree with the
+//! attributes, and the printed program parses to an equal program. *Cost.* O(log n) to find a
+//! position among n ops, plus the number of affected operands, uses and nested ops.
 //!
 //! ```
 //! use noisy_syntax::rewrite::{Builder, NewOp, Point};
@@ -69,7 +70,7 @@ pub use crate::ir::changes::Change;
 pub use builder::{Builder, NewOp};
 pub use erase::InUse;
 
-/// A place for an op.
+/// A position at which an op can be inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
     /// Right before an op, in its block.
@@ -83,7 +84,7 @@ pub enum Point {
 }
 
 impl Ir {
-    /// The block at the top of the (first) chunk.
+    /// The block at the top level of the first chunk.
     pub fn top(&self) -> Block {
         let chunk = self.items(self.root).next();
         let region = chunk.and_then(|it| self.op(it).regions.first()).map_or(self.root, |it| it.1);
@@ -118,8 +119,8 @@ impl Ir {
         self.note_change(item, true);
     }
 
-    /// Makes an op at a place. Its operands may be any values; whether they reach it is for the
-    /// verifier to say.
+    /// Creates an op at a position. Its operands may be any values; the verifier checks that they
+    /// dominate the op.
     pub fn insert(&mut self, new: NewOp, at: Point) -> Op {
         let place = self.spot(at);
         let name = self.interner.name(&new.name);
@@ -166,8 +167,8 @@ impl Ir {
         })
     }
 
-    /// Gives an op, whose operands are not linked, new ones: its own, and those passed to each
-    /// successor.
+    /// Sets and links the operands of an op, which must have no linked operands: its own operands,
+    /// then those passed to each successor.
     fn wire(&mut self, op: Op, own: &[Value], passed: &[&[Value]]) {
         let mut operands: SmallVec<[Operand; 2]> = SmallVec::new();
         for &value in own.iter().chain(passed.iter().copied().flatten()) {
@@ -197,7 +198,7 @@ impl Ir {
         self.count_segments(op, own.len(), passed);
     }
 
-    /// The attributes of a branch that count its operands.
+    /// Sets the attributes of a branch that contain the numbers of its operands.
     fn count_segments(&mut self, op: Op, n_own: usize, passed: &[&[Value]]) {
         let count = |it: &[&[Value]]| it.iter().map(|it| it.len() as i64).sum::<i64>();
         let own = n_own as i64;
@@ -234,7 +235,7 @@ impl Ir {
         self.names.touched.forget();
     }
 
-    /// The operands of an op that it does not pass to a successor.
+    /// The operands of an op that are not passed to a successor.
     pub fn own_operands(&self, op: Op) -> Vec<Value> {
         let n = self.op(op).operands.len() as u32;
         let starts = self.extra(op).successors.iter().filter(|it| !it.operands.is_empty());
@@ -250,7 +251,7 @@ impl Ir {
         operands.iter().filter_map(|it| it.value).collect()
     }
 
-    /// Makes one operand another value.
+    /// Replaces the value of one operand.
     ///
     /// # Panics
     /// If the op has fewer operands.
@@ -267,7 +268,7 @@ impl Ir {
         self.names.touched.forget();
     }
 
-    /// Gives an op other operands of its own; those that it passes to successors stay.
+    /// Replaces the own operands of an op. The operands that it passes to successors are unchanged.
     pub fn set_operands(&mut self, op: Op, operands: &[Value]) {
         let n = self.extra(op).successors.len();
         let passed: Vec<Vec<Value>> = (0..n).map(|it| self.passed_operands(op, it)).collect();
@@ -276,7 +277,7 @@ impl Ir {
         self.wire(op, operands, &passed);
     }
 
-    /// Makes a successor another block, which is passed these values.
+    /// Replaces a successor by a block that is passed `values`.
     ///
     /// # Panics
     /// If the op has fewer successors.
@@ -291,7 +292,7 @@ impl Ir {
         }
         self.note_change(op, false);
         if self.passed_operands(op, index) == values {
-            // The other successors need no check.
+            // The operands are unchanged, so nothing must be linked again.
             return;
         }
         let own = self.own_operands(op);
@@ -303,13 +304,12 @@ impl Ir {
         self.wire(op, &own, &passed);
     }
 
-    /// Makes the users of a value use another one.
+    /// Replaces all uses of a value by another value.
     pub fn replace_uses(&mut self, old: Value, new: Value) {
         self.replace_uses_if(old, new, |_, _| true);
     }
 
-    /// Lets some users of a value use another one: those operands (op and number) for which
-    /// `is_meant` is true.
+    /// Replaces those uses of a value (op and operand index) for which `is_meant` is true.
     pub(crate) fn replace_uses_if(
         &mut self,
         old: Value,
@@ -326,11 +326,10 @@ impl Ir {
         }
     }
 
-    /// Makes the users of the results of an op use these values, and erases the op.
+    /// Replaces all uses of the results of an op by `values`, and erases the op.
     ///
-    /// # Errors
-    /// If something in its regions is used from outside; then the results are replaced all the
-    /// same.
+    /// If a value or block in its regions is used from outside. The uses of the results are
+    /// replaced nevertheless.
     ///
     /// # Panics
     /// If there are fewer values than results.
@@ -341,7 +340,7 @@ impl Ir {
         self.erase(op)
     }
 
-    /// Sets an attribute, inherent or not.
+    /// Sets an attribute, inherent or discardable.
     pub fn set_attr(&mut self, op: Op, name: &str, attr: Attr) {
         let name = self.interner.name(name);
         self.change_attrs(op, |ir, attrs| {
@@ -353,7 +352,7 @@ impl Ir {
         });
     }
 
-    /// Removes an attribute, if it is there.
+    /// Removes an attribute, if it exists.
     pub fn remove_attr(&mut self, op: Op, name: &str) {
         if let Some(name) = self.interner.find_name(name) {
             self.change_attrs(op, |_, attrs| attrs.retain(|it| it.0 != name));
@@ -379,7 +378,7 @@ impl Ir {
         self.names.touched.forget();
     }
 
-    /// Adds a region without blocks to an op, after those that it has.
+    /// Adds a region without blocks after the regions of an op.
     pub(crate) fn add_region(&mut self, op: Op) -> Region {
         let region = self.new_region(Some(op));
         self.ops[op.index()].regions.push((0, region));
@@ -399,10 +398,9 @@ impl Ir {
         self.label(region, end, types)
     }
 
-    /// Gives an op without regions the regions of another one, with all that is in them.
+    /// Moves the regions of `from`, with their contents, to `to`, which must have none.
     ///
-    /// # Panics
-    /// If the op has regions.
+    /// If `to` has regions.
     pub fn move_regions(&mut self, from: Op, to: Op) {
         assert!(self.op(to).regions.is_empty(), "an op that is given regions has none");
         let regions = std::mem::take(&mut self.ops[from.index()].regions);
@@ -414,8 +412,8 @@ impl Ir {
         self.note_change(to, false);
     }
 
-    /// Splits the block of an op: the op and those after it are in the new block, which has
-    /// arguments of these types. Branches to the old block keep it.
+    /// Splits a block before an op. The op and the following ops move to the new block, which has
+    /// arguments of these types. Branches to the old block still branch to it.
     pub fn split_before(&mut self, op: Op, types: &[Type]) -> Block {
         let (region, rank) = self.spot(Point::Before(op));
         self.label(region, rank, types)
@@ -433,7 +431,7 @@ impl Ir {
         block
     }
 
-    /// Adds an argument after those that a block has.
+    /// Adds an argument after the arguments of a block.
     pub fn add_argument(&mut self, block: Block, ty: Type) -> Value {
         let number = self.block(block).args.len() as u32;
         let value = self.unnamed(Def::Argument(block, number), ty);
@@ -487,10 +485,9 @@ impl Ir {
         Ok(())
     }
 
-    /// Moves an op, with all that is in it, to another place.
+    /// Moves an op with its contents to another position.
     ///
-    /// # Panics
-    /// If that place is inside the op.
+    /// If that position is inside the op.
     pub fn move_op(&mut self, op: Op, to: Point) {
         if matches!(to, Point::Before(it) | Point::After(it) if it == op) {
             return;
@@ -512,7 +509,7 @@ impl Ir {
     }
 }
 
-/// Takes one entry out of a list in no particular order.
+/// Removes one entry of an unordered list.
 fn remove_one(list: &mut SmallVec<[(Op, u32); 2]>, entry: (Op, u32)) {
     if let Some(at) = list.iter().position(|it| *it == entry) {
         list.swap_remove(at);

@@ -1,4 +1,4 @@
-//! The laws of programs without text, by example and by random scripts.
+//! Tests of the laws of programs without text, with examples and random scripts.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Region, Source, print};
 
-/// Checks that every table says what the ops say.
+/// Checks that all tables agree with the ops.
 pub(crate) fn check(ir: &Ir) {
     let mut uses: Vec<(Value, (Op, u32))> = Vec::new();
     let mut preds: Vec<(Block, (Op, u32))> = Vec::new();
@@ -79,7 +79,7 @@ pub(crate) fn check(ir: &Ir) {
     assert_eq!(ir.bounds().0, n_ops + ir.free_ops.len(), "what is not in the program is free");
 }
 
-/// Checks that what is printed is read again as an equal program, in both forms.
+/// Checks that the printed program parses to an equal program, in both forms.
 fn check_print(ir: &Ir) {
     let generic = print::generic(ir);
     for text in [&generic, &print::custom(ir)] {
@@ -212,7 +212,7 @@ fn branches_count_what_they_pass() {
         }
     "#]],
     );
-    // Another argument, and another value for it.
+    // Adds an argument, and passes a value for it.
     let argument = ir.add_argument(end, Type::I1);
     ir.set_successor(branch, 1, end, &args[..1]);
     let jump = ir.block(end).preds.iter().find(|it| it.0 != branch).map(|it| it.0);
@@ -330,10 +330,10 @@ fn symbols_follow_their_attributes() {
     assert_eq!(ir.symbol_users(name), [call]);
 }
 
-/// One step of a random script: what is done, and three numbers that choose with what.
+/// One step of a random script: the action, and three numbers that select its operands.
 type Step = (u8, u32, u32, u32);
 
-/// Does a step, if what it chooses is possible; values are used only where their names are visible.
+/// Runs a step if it is possible. Values are used only where their names are visible.
 fn step(ir: &mut Ir, (what, a, b, c): Step) {
     let mut ops = Vec::new();
     ir.walk(ir.root(), &mut |op| ops.push(op));
@@ -349,7 +349,8 @@ fn step(ir: &mut Ir, (what, a, b, c): Step) {
     let pick = |n: usize, by: u32| (n > 0).then(|| by as usize % n);
     let block = blocks[a as usize % blocks.len()];
     let op = pick(ops.len(), a).map(|it| ops[it]);
-    // Values whose names mean them in a region: an isolated op numbers its own from 0.
+    // Values whose printed names are visible in a region. An isolated op numbers its own values
+    // from 0.
     let visible = |ir: &Ir, region: Region| -> Vec<Value> {
         let mut out = Vec::new();
         let mut add = |values: &[Value], at: Region| {
@@ -393,7 +394,7 @@ fn step(ir: &mut Ir, (what, a, b, c): Step) {
         }
         5 => {
             if let (Some(op), false) = (op, ir.block(block).label.is_none() && b % 4 > 0) {
-                // Only where the op may go, and what it defines is still visible to its users.
+                // Only if the op may be moved there, and its results remain visible to their users.
                 let other = blocks[b as usize % blocks.len()];
                 let to = ir.block(other).region;
                 let inside = ir.op(op).regions.iter().any(|&(_, it)| ir.region_encloses(it, to));
@@ -456,7 +457,7 @@ fn step(ir: &mut Ir, (what, a, b, c): Step) {
             }
         }
         _ => {
-            // A branch to a block of the same region, which is not the first.
+            // A branch to a block of the same region other than the first.
             let region = ir.block(block).region;
             let targets: Vec<Block> = ir
                 .blocks(region)

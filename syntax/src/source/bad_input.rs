@@ -1,4 +1,4 @@
-//! Input that makes no sense: no panic, no deep recursion, and work in proportion to size. Work is
+//! Tests of malformed input: no panic, no deep recursion, and work in proportion to size. Work is
 //! counted, not timed.
 
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use super::Source;
 use crate::laws::check_ranges;
 use crate::work::counted;
 
-/// Texts that grow with `n`, each with a trap in it.
+/// Texts that grow with `n`. Each is difficult to parse efficiently.
 fn texts(n: usize) -> Vec<(&'static str, String)> {
     let r = |text: &str| text.repeat(n);
     let f = |body: String| format!("func.func @f(%a: i32) {{\n{body}\n  return\n}}\n");
@@ -88,7 +88,7 @@ fn anything_is_read() {
     for (name, text) in texts(40) {
         let mut source = Source::new(&text);
         check_ranges(&source);
-        // And cut short anywhere, by edits.
+        // The text is also shortened character by character by edits.
         for _ in 0..text.len().min(60) {
             let text = source.text().to_string();
             let last = text.char_indices().next_back().map_or(0, |it| it.0);
@@ -103,7 +103,7 @@ fn anything_is_read() {
 #[test]
 fn depth_costs_no_stack() {
     for (name, text) in texts(100_000) {
-        // Long ones are for another test.
+        // Other long texts are part of another test.
         if name.starts_with("nested") || text.len() <= 200_000 {
             Source::new(&text);
         }

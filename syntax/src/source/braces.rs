@@ -1,10 +1,10 @@
-//! Braces that are missing or superfluous, found by indentation.
+//! Locates missing and superfluous braces by indentation.
 //!
-//! The parser notices a wrong brace late: at an op that cannot be where it is, or at the end of the
-//! file. Most lines are indented as their author meant them, so the brace is searched for there.
-//! Problems that only follow from it are dropped: one mistake is reported once.
+//! The parser detects a wrong brace late: at an op that is not allowed there, or at the end of the
+//! file. Most lines are indented correctly, so the indentation shows where the brace is wrong.
+//! Problems that are consequences of the wrong brace are dropped, so each mistake is reported once.
 //!
-//! *Cost.* Nothing in a text without such a problem; otherwise a bounded number of items.
+//! *Cost.* None for a text without such a problem; otherwise a bounded number of items.
 
 use std::ops::Range;
 
@@ -13,38 +13,38 @@ use rustc_hash::FxHashSet;
 use super::Source;
 use crate::{Code, Op, OpKind, Problem, Region};
 
-/// The start of the message about a function whose body has no opening brace.
+/// Prefix of the message about a function whose body has no opening brace.
 pub(super) const MISSING_BODY: &str = "expected `{` after the header of";
 
 /// Maximum number of items that are searched for one brace.
 const MAX_ITEMS: usize = 4096;
-/// Maximum number of braces of a text that are searched for.
+/// Maximum number of wrong braces that are searched in a text.
 const MAX_BRACES: usize = 16;
 
 type Placed = (Op, Range<usize>, Problem);
 
-/// The problems that follow from wrong braces.
+/// The problems that are consequences of wrong braces.
 #[derive(Default)]
 struct Dropped {
     n_searched: usize,
-    /// Places inside an op with a region that is not closed.
+    /// Ranges inside ops with an unclosed region.
     inside: Vec<Range<usize>>,
-    /// Places in a region behind an op that ends too early.
+    /// Ranges that follow an op that ends too early, each with the region that contains the op.
     behind: Vec<(Region, Range<usize>)>,
-    /// Unmatched braces of functions whose header is wrong.
+    /// Unmatched braces that are explained by another reported problem.
     own: FxHashSet<Op>,
-    /// Ops that are unknown.
+    /// Unknown ops.
     unknown: FxHashSet<Op>,
 }
 
 /// A step through the text inside an op, in textual order.
 #[derive(Clone, Copy)]
 enum Step {
-    /// An item, and the op around it.
+    /// The enclosing op, and an item.
     Item(Op, Op),
-    /// The lines that are no op and follow an item, and the op around it.
+    /// The enclosing op, and an item that is followed by junk.
     Behind(Op, Op),
-    /// The closing brace of a region of an op.
+    /// An op, and the offset of the closing brace of one of its regions.
     Close(Op, usize),
 }
 
@@ -83,7 +83,7 @@ impl Source {
                 } else if let Some((function, end)) = self.without_body(op) {
                     dropped.behind.push((self.ir.op(function).parent, end..at));
                     if self.ir.has_problem(function) {
-                        // Its header has a problem of its own.
+                        // The problem of the header is reported.
                         dropped.own.insert(op);
                     } else {
                         let span = self.ir.op(function).name_span;
@@ -110,7 +110,7 @@ impl Source {
         };
         match problem.code {
             Code::UnknownOp if self.slice(range.clone()) == "return" => {
-                // In an op that is unknown it may be in the right place.
+                // In an unknown op, `return` may be correct.
                 let around = self.ir.region(region).parent;
                 around.is_some_and(|it| dropped.unknown.contains(&it))
                     || dropped.inside.iter().any(|it| it.contains(&range.start))
@@ -123,7 +123,8 @@ impl Source {
         }
     }
 
-    /// An op from its start to the end of its name; nothing of a broken op without a name.
+    /// The range of an op from its start to the end of its name; empty for a broken op without a
+    /// name.
     pub(super) fn head(&self, op: Op) -> Range<usize> {
         let start = self.ir.range(op).start;
         start..self.ir.name_range(op).end.max(start)
@@ -133,7 +134,7 @@ impl Source {
         at < self.rope.len_bytes() && self.rope.byte(at) == b'}'
     }
 
-    /// Returns true if a region is another one or in one of its ops that is no function.
+    /// Returns true if `region` is `outer`, or nested in it without an intermediate function.
     fn is_in(&self, mut region: Region, outer: Region) -> bool {
         while region != outer {
             let parent = self.ir.region(region).parent;
@@ -145,13 +146,14 @@ impl Source {
         true
     }
 
-    /// The first function behind an op in its region.
+    /// The next function after an op in its region.
     fn next_function(&self, op: Op) -> Option<Op> {
         let next = std::iter::successors(self.ir.next(op), |&it| self.ir.next(it));
         next.take(MAX_ITEMS).find(|&it| self.ir.op(it).kind == OpKind::FuncFunc)
     }
 
-    /// Calls `found` with the steps through an op, in textual order, until it returns something.
+    /// Calls `found` with the steps through an op, in textual order, and returns the first result
+    /// that is not `None`.
     fn walk<T>(&self, op: Op, mut found: impl FnMut(Step) -> Option<T>) -> Option<T> {
         let inside = |op: Op, open: &mut Vec<Step>| {
             for &(_, region) in self.ir.op(op).regions.iter().rev() {
@@ -182,9 +184,9 @@ impl Source {
         None
     }
 
-    /// The first place in an op at which the closing brace of another op in it, or its own, seems
-    /// to be missing, with that op: an item that is indented no deeper than the op, or the closing
-    /// brace of an op that is indented less than the op.
+    /// The first position in an op at which a closing brace seems to be missing, with the op that
+    /// lacks it (`op` or a nested one): an item that is not indented deeper than the enclosing op,
+    /// or a closing brace that is indented less than its op.
     pub(super) fn left_open(&self, op: Op) -> Option<(Op, Range<usize>)> {
         self.walk(op, |step| match step {
             Step::Item(_, it) if self.ir.op(it).kind == OpKind::Label => None,
@@ -205,12 +207,12 @@ impl Source {
         })
     }
 
-    /// Returns true if a place in an op is indented no deeper than the op.
+    /// Returns true if a position in an op is not indented deeper than the op.
     pub(super) fn is_outdented(&self, around: Op, start: usize) -> bool {
         self.indentations(around, start).is_some_and(|(inner, outer)| inner <= outer)
     }
 
-    /// The indentation of a place in an op and that of the op, if both are first on their lines.
+    /// The indentation of a position in an op and that of the op, if both are first on their lines.
     fn indentations(&self, around: Op, start: usize) -> Option<(usize, usize)> {
         let outer = self.ir.range(around).start;
         let are_first = self.is_first_on_line(start)
@@ -219,8 +221,8 @@ impl Source {
         are_first.then(|| (self.indentation(start).len(), self.indentation(outer).len()))
     }
 
-    /// The brace before an unmatched one that closes an op too early, with that op: it is indented
-    /// deeper than the op.
+    /// The brace that closes an op too early before an unmatched brace, with that op: the brace is
+    /// indented deeper than the op.
     pub(super) fn extra_brace(&self, unmatched: Op) -> Option<(Op, usize)> {
         let before = std::iter::successors(self.ir.prev(unmatched), |&it| self.ir.prev(it));
         let closed = before
@@ -237,8 +239,8 @@ impl Source {
         })
     }
 
-    /// Returns true if a broken line in an op has a brace, which may be the one that is missing or
-    /// superfluous: that line is reported.
+    /// Returns true if a broken line in an op contains a brace. That brace may be the wrong one,
+    /// and the line is already reported.
     fn has_broken_brace(&self, op: Op) -> bool {
         let has_brace = |it: Op| {
             self.ir.op(it).kind != OpKind::Junk
@@ -252,7 +254,7 @@ impl Source {
         found.is_some()
     }
 
-    /// The function before an unmatched brace that has no body, though the lines between are
+    /// The function before an unmatched brace that has no body although the following lines are
     /// indented deeper, and the end of its header.
     fn without_body(&self, unmatched: Op) -> Option<(Op, usize)> {
         let mut before = self.ir.prev(unmatched);

@@ -1,9 +1,9 @@
-//! Aliases of aliases: sixty doublings are sixty definitions, and what they stand for must never be
-//! spelled out. A test that does not end has found a place that does.
+//! Tests of nested aliases: sixty aliases that each use the previous one twice define 2^60 parts,
+//! which must never be expanded. A test that does not terminate has found an expansion.
 
 use super::Source;
 
-/// `{prefix}0 = {first}`, then sixty definitions that each use the one before twice.
+/// `{sigil}0 = {first}`, then sixty definitions that each use the previous alias twice.
 fn doublings(sigil: &str, first: &str, double: impl Fn(&str) -> String) -> String {
     let mut out = format!("{sigil}0 = {first}\n");
     for n in 1..=60 {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{Op, Source, TextEdit};
 
 impl Source {
-    /// The text between a byte and the end of its line, and how that line ends.
+    /// Returns the text from a byte to the end of its line, and the line break.
     pub fn rest_of_line(&self, at: usize) -> (String, &'static str) {
         let rest = self.text().byte_slice(at..);
         let end = rest.bytes().position(|it| matches!(it, b'\n' | b'\r'));
@@ -20,7 +20,7 @@ impl Source {
         (self.slice(at..at + end), newline)
     }
 
-    /// The end of the line of a byte; that of other lines for the last one.
+    /// Returns the line break of the line of a byte; a line feed if the line has none.
     pub fn newline(&self, at: usize) -> &'static str {
         match self.rest_of_line(at).1 {
             "" => "\n",
@@ -28,8 +28,8 @@ impl Source {
         }
     }
 
-    /// The range that is removed with an op: its lines if nothing else is on them but perhaps a
-    /// comment that goes with it, else the op and the blanks after it.
+    /// Returns the range to delete for an op: its whole lines if there is nothing else on them but
+    /// perhaps a comment that goes with it; otherwise the op and the blanks after it.
     pub fn lines_of(&self, op: Op, takes_comment: bool) -> Range<usize> {
         let range = self.ir().range(op);
         let (rest, newline) = self.rest_of_line(range.end);
@@ -42,7 +42,7 @@ impl Source {
         range.start..range.end + blanks
     }
 
-    /// The edit that puts lines before an op, in its indentation.
+    /// Returns the edit that inserts lines before an op, with its indentation.
     pub fn in_front_of(&self, op: Op, lines: &[String]) -> TextEdit {
         let at = self.ir().range(op).start;
         let end = if self.is_first_on_line(at) {

@@ -1,10 +1,10 @@
-//! The locations of the ops and block arguments of a text: those that `loc(..)` gives, else their
+//! The locations of the ops and block arguments of a text: those in `loc(..)`, otherwise their
 //! positions.
 //!
-//! No other code asks for them, so they are not kept when a text is read: `loc(..)` is looked for
-//! again in the tokens. A location that ends with an op belongs to the op. Any other one belongs to
-//! the argument before it at the same bracket depth. *Cost.* Linear; a location that is written
-//! often is read once.
+//! Locations are rarely needed, so the parser does not keep them. This module searches the tokens
+//! for `loc(..)` again. A location at the end of an op is the location of the op. Any other one is
+//! the location of the preceding argument at the same bracket depth. *Cost.* Linear; a location
+//! that occurs repeatedly is parsed once.
 
 use rustc_hash::FxHashMap;
 
@@ -15,7 +15,8 @@ use crate::lex::lex;
 use crate::{Alias, Attr, AttrData, Def, Ir, Op, OpKind, Region, Token, TokenKind, Value};
 
 impl Source {
-    /// As [`Source::into_ir`], with locations; `n_before` lines of the file precede the text.
+    /// Like [`Source::into_ir`], with locations. `n_before` is the number of lines of the file that
+    /// precede the text.
     pub fn into_located_ir(mut self, file: &str, n_before: usize) -> Ir {
         let found = locations(&mut self, file, n_before);
         let mut ir = self.ir;
@@ -32,7 +33,7 @@ fn locations(source: &mut Source, file: &str, n_before: usize) -> Locations {
     let ir = &mut source.ir;
     let mut items: Vec<Op> = Vec::new();
     ir.walk_items(ir.root(), &mut |it| items.push(it));
-    // Ops by where they end; arguments by where they stand.
+    // Ops by their ends, and arguments by their positions.
     let mut ends: FxHashMap<usize, Op> = FxHashMap::default();
     let mut ops: Vec<Op> = Vec::new();
     let mut arguments: Vec<(usize, Value)> = Vec::new();
@@ -103,7 +104,7 @@ fn locations(source: &mut Source, file: &str, n_before: usize) -> Locations {
     out
 }
 
-/// The region of the chunk that a region is in.
+/// The region of the chunk that contains a region.
 fn chunk_around(ir: &Ir, mut region: Region) -> Option<Region> {
     loop {
         let op = ir.region(region).parent?;
@@ -114,7 +115,7 @@ fn chunk_around(ir: &Ir, mut region: Region) -> Option<Region> {
     }
 }
 
-/// The meaning of `loc(..)`, with the aliases of a chunk.
+/// Parses `loc(..)` with the aliases of a chunk.
 fn read_location(ir: &mut Ir, written: &str, chunk: Region) -> Option<Attr> {
     let text = format!("#l = {written}");
     let mut tokens = lex(&text).tokens;
@@ -131,7 +132,7 @@ fn read_location(ir: &mut Ir, written: &str, chunk: Region) -> Option<Attr> {
     }
 }
 
-/// The token that closes each parenthesis, by number.
+/// The index of the closing parenthesis of each opening one.
 fn partners(tokens: &[Token]) -> FxHashMap<usize, usize> {
     let (mut out, mut open) = (FxHashMap::default(), Vec::new());
     for (n, token) in tokens.iter().enumerate() {
@@ -149,7 +150,7 @@ fn line_starts(text: &str) -> Vec<usize> {
     std::iter::once(0).chain(text.match_indices('\n').map(|it| it.0 + 1)).collect()
 }
 
-/// Places in a text as locations.
+/// Converts positions in a text to locations.
 struct Places<'a> {
     file: &'a str,
     n_before: usize,

@@ -1,11 +1,11 @@
-//! A document: its text in a rope, the IR that it spells, and edits that reparse only what they
-//! touch.
+//! A document: its text in a rope, the IR of that text, and edits that reparse only the affected
+//! items.
 //!
-//! The header of `reparse.rs` explains how an edit is taken in. All ops whose verdict it may change
-//! are verified again ([`crate::verify`]).
+//! The header of `reparse.rs` explains the processing of an edit. All ops whose verdict the edit
+//! may change are verified again ([`crate::verify`]).
 //!
-//! *Laws* (property tests): the IR after any edits equals that of the text parsed anew, problems
-//! included; every range slices to the text that it names.
+//! *Laws* (property tests): after any edits, the IR and the problems equal those of a new parse of
+//! the text, and every range selects the text that it describes.
 
 mod advice;
 mod braces;
@@ -29,7 +29,7 @@ use crate::verify::Verdicts;
 use crate::{Delta, Ir, Op, Span};
 use reparse::Change;
 
-/// Text and IR of a document. The IR is always that of the text.
+/// Text and IR of a document. The IR always corresponds to the text.
 #[derive(Debug)]
 pub struct Source {
     rope: Rope,
@@ -38,12 +38,10 @@ pub struct Source {
 }
 
 impl Ir {
-    /// Reads a text of less than 4 GiB for the IR alone ([`Source::into_ir`]), on `n_threads`
-    /// threads besides the caller's.
+    /// Parses a text of less than 4 GiB and drops the text ([`Source::into_ir`]). Uses `n_threads`
+    /// threads in addition to the caller's.
     ///
-    /// # Errors
-    /// The document, if something may be wrong with it or with what it uses: [`Source::problems`]
-    /// tells.
+    /// The document, if it may have problems; [`Source::problems`] lists them.
     pub fn read(text: &str, n_threads: usize) -> Result<Ir, Box<Source>> {
         let mut ir = parse::parse(text, n_threads);
         let verdicts = Verdicts::new(&ir, n_threads);
@@ -56,12 +54,12 @@ impl Ir {
 }
 
 impl Source {
-    /// Reads a text of less than 4 GiB.
+    /// Parses a text of less than 4 GiB.
     pub fn new(text: &str) -> Self {
         Self::read(text, cores())
     }
 
-    /// As [`Source::new`], on `n_threads` threads besides the caller's.
+    /// Like [`Source::new`], on `n_threads` threads in addition to the caller's.
     pub fn read(text: &str, n_threads: usize) -> Self {
         let mut ir = parse::parse(text, n_threads);
         ir.keep_slack();
@@ -69,9 +67,10 @@ impl Source {
         Self::of(text, ir, verdicts)
     }
 
-    /// Reads texts, step by step for all of them: the same as one by one, and sooner where they are
-    /// small, since what a step needs of the processor's caches stays in them from one text to the
-    /// next. No room is kept for edits: most such texts are not edited.
+    /// Parses several texts: first parses all, then verifies all. The result is the same as for
+    /// single texts. For small texts this is faster, because each phase makes better use of the
+    /// processor's caches. Reserves no capacity for edits, because most of these texts are not
+    /// edited.
     pub fn all(texts: &[&str]) -> Vec<Self> {
         let irs: Vec<Ir> = texts.iter().map(|it| parse::parse(it, cores())).collect();
         let verdicts: Vec<Verdicts> = irs.iter().map(|it| Verdicts::new(it, cores())).collect();
@@ -94,52 +93,52 @@ impl Source {
         &self.ir
     }
 
-    /// The IR alone, without the text, to be changed at will (see [`crate::rewrite`]).
+    /// Drops the text and returns the IR, which can then be changed (see [`crate::rewrite`]).
     ///
-    /// Ops of unknown form and with syntax errors are what was understood of them, which is not all
-    /// that they say: a program that is to be printed again should have none.
+    /// Ops of unknown form and ops with syntax errors are incomplete: they contain only the parts
+    /// that were parsed. A program that will be printed should have none.
     pub fn into_ir(self) -> Ir {
         let mut ir = self.ir;
         ir.detach();
         ir
     }
 
-    /// The findings of the verifier, reported or not.
+    /// The verdicts of the verifier, reported or not.
     #[cfg(any(test, feature = "laws"))]
     pub(crate) fn verdicts(&self) -> &Verdicts {
         &self.verdicts
     }
 
-    /// The bytes of a range of the text.
+    /// The text of a range of bytes.
     pub fn slice(&self, range: Range<usize>) -> String {
         self.rope.byte_slice(range).to_string()
     }
 
-    /// Returns the start of the line of a byte.
+    /// Returns the start of the line that contains a byte.
     pub fn line_start(&self, at: usize) -> usize {
         self.rope.line_to_byte(self.rope.byte_to_line(at))
     }
 
-    /// The blanks at the start of the line of a byte, those before it.
+    /// The blanks at the start of the line that contains the byte at `at`, up to that byte.
     pub fn indentation(&self, at: usize) -> String {
         let head = self.slice(self.line_start(at)..at);
         head.chars().take_while(|&it| is_blank(it)).collect()
     }
 
-    /// Returns true if only blanks precede a byte in its line.
+    /// Returns true if only blanks precede the byte on its line.
     pub fn is_first_on_line(&self, at: usize) -> bool {
         self.rope.byte_slice(self.line_start(at)..at).chars().all(is_blank)
     }
 
-    /// The text of a span of an op.
+    /// The text of a span of an op's own text.
     pub fn span_text(&self, op: Op, span: Span) -> String {
         self.slice(self.ir.absolute(op, span))
     }
 
-    /// Replaces a range of bytes. The range must lie on character boundaries within the text.
+    /// Replaces a range of bytes and updates the IR. The range must be within the text and start
+    /// and end at character boundaries.
     ///
-    /// # Panics
-    /// If it does not.
+    /// If the range is not valid.
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
         let old = self.rope.clone();
         let from = self.rope.byte_to_char(range.start);
@@ -157,7 +156,7 @@ impl Source {
         delta
     }
 
-    /// Reads again whatever was read with other meanings of aliases than it has.
+    /// Parses the items again that were parsed with outdated meanings of aliases.
     fn freshen(&mut self, delta: &mut Delta) {
         let mut stale = Stale::new();
         self.ir.note_stale(&delta.changed, &mut stale);

@@ -1,10 +1,10 @@
-//! Reading a whole text, a stretch of items after the other: the tokens and the skeleton of one are
-//! let go of before the next is lowered, so that they take little room. A stretch may end within
-//! regions: what they hold is lowered before the ops around, which are where they end. In a long
-//! text the skeleton, which depends on nothing but the text, is found by a thread of its own, some
-//! stretches ahead.
+//! Parses a whole text in stretches of items. The tokens and the skeleton of a stretch are dropped
+//! before the next one is lowered, which saves memory. A stretch may end inside regions; their
+//! contents are lowered before the enclosing ops, which are lowered in the stretch in which they
+//! end. In a long text, a separate thread computes the skeleton some stretches ahead, because the
+//! skeleton depends only on the text.
 //!
-//! *Law.* The IR does not depend on where stretches end or which thread reads them.
+//! *Law.* The IR depends neither on the ends of stretches nor on the threads.
 
 use std::sync::mpsc;
 
@@ -17,24 +17,24 @@ use crate::skeleton::{Context, End, Here, OpenParts, Pause, Skeleton, Stop, Take
 use crate::token_stream::TokenStream;
 use crate::{Ir, namespace, reserve_with_slack};
 
-/// The top level of a file.
+/// The context at the top level of a file.
 pub(super) const TOP: Context =
     Context { depth: 0, default_dialect: namespace::TOP, inside: false };
 
-/// Minimum length of a stretch, in bytes; in tests every text has several stretches.
+/// Minimum length of a stretch, in bytes. In tests every text has several stretches.
 const STRETCH: usize = if cfg!(test) { 64 } else { 1 << 16 };
 
-/// Minimum length of a long text, in bytes. In tests no text is long, where work is counted by
-/// thread.
+/// Minimum length of a text that is parsed by two threads, in bytes. In tests one thread parses all
+/// texts, because work is counted by thread.
 const LONG: usize = if cfg!(test) { usize::MAX } else { 1 << 16 };
 
 /// Approximate number of bytes of an item in a long text.
 const BYTES_PER_ITEM: usize = 32;
 
-/// Maximum number of stretches that are read ahead.
+/// Maximum number of stretches by which the skeleton is ahead of lowering.
 const AHEAD: usize = 2;
 
-/// Reads a whole text, on at most `n_threads` threads besides this one.
+/// Parses a whole text, on at most `n_threads` threads in addition to the caller's.
 pub(super) fn parse(text: &str, n_threads: usize) -> Ir {
     if n_threads == 0 || text.len() < LONG {
         lower(text, Stretches::new(text, STRETCH))
@@ -43,7 +43,7 @@ pub(super) fn parse(text: &str, n_threads: usize) -> Ir {
     }
 }
 
-/// Reads a whole text, its skeleton on a thread of its own, if the system grants one.
+/// Parses a whole text. Computes the skeleton on a separate thread, if the system can create one.
 fn parse_ahead(text: &str) -> Ir {
     std::thread::scope(|scope| {
         let (give, take) = mpsc::sync_channel(AHEAD);
@@ -61,22 +61,22 @@ fn parse_ahead(text: &str) -> Ir {
     })
 }
 
-/// Items of one chunk.
+/// Consecutive items of one chunk.
 struct Stretch<'t> {
-    /// Their tokens.
+    /// The tokens of the items.
     stream: TokenStream<'t>,
     read: Skeleton,
     end: End,
-    /// The content of the items that are open where it ends.
+    /// The contents of the items that are open at the end of the stretch.
     open: Vec<OpenParts>,
-    /// The split line behind them, if the chunk ends with them and another follows.
+    /// The split line after the items, if the chunk ends here and another one follows.
     split: Option<Head>,
 }
 
-/// The stretches of a text, one after the other.
+/// Iterator over the stretches of a text.
 struct Stretches<'t> {
     stream: TokenStream<'t>,
-    /// Minimum length of a stretch, in bytes, at least one. It ends where an item may start.
+    /// Minimum length of a stretch, in bytes; at least one. A stretch ends where an item may start.
     least: usize,
     /// Start of the trivia before the next token.
     start: u32,
@@ -126,14 +126,14 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
     let mut work = LoweringWork::default();
     let mut chunks = Vec::new();
     ir.names.in_order = true;
-    // About as many items as lines, of which none is shorter than an op. Room that is not used
-    // takes no memory, but the system may have a limit for it.
+    // The number of items is approximately the number of lines with enough bytes for an op. Unused
+    // capacity occupies no physical memory, but the system may limit it.
     let n_lines = byte_to_line_idx(text, text.len()).min(text.len() / LEAST_LINE);
     reserve_with_slack(&mut ir.ops, n_lines);
     reserve_with_slack(&mut ir.links, n_lines);
     reserve_with_slack(&mut ir.values, n_lines);
     work.fresh.reserve(n_lines);
-    // Most lines name a value, and ops have few names.
+    // Most lines define a new value name, and there are few names of ops.
     ir.interner.reserve(n_lines);
     let mut next = Some(Head::default());
     while let Some(head) = next.take() {
@@ -165,7 +165,7 @@ fn lower<'t>(text: &str, mut stretches: impl Iterator<Item = Stretch<'t>>) -> Ir
         ir.add_defs(work.fresh[n], &mut work);
     }
     ir.names.in_order = false;
-    // Nothing was linked yet that could have changed its meaning.
+    // Nothing is linked yet, so no use needs to be resolved again.
     work.retry.clear();
     work.retry_successors.clear();
     for n in 0..work.fresh.len() {
@@ -182,14 +182,14 @@ pub(super) struct Head {
     pub(super) token: usize,
     /// Its start in the document.
     pub(super) at: usize,
-    /// Its bytes.
+    /// Its length in bytes.
     pub(super) own_len: u32,
-    /// Its end in the text that was read.
+    /// Its end in the text of the token stream.
     pub(super) end: u32,
 }
 
 impl Head {
-    /// The split line at which a run ended.
+    /// Returns the split line at the end `end` of a chunk.
     pub(super) fn after(stream: &mut TokenStream<'_>, end: End) -> Self {
         let token = stream.token(end.token);
         let own_len = token.end - token.start;
@@ -225,8 +225,9 @@ mod tests {
         }
     }
 
-    /// Ops that are open where a stretch ends: several regions, with labels and arguments, in each
-    /// other, of unknown ops, closed by nothing, by too much, or by the end of a chunk.
+    /// Covers ops that are open at the end of a stretch: with several regions, labels and
+    /// arguments, nested in each other, of unknown ops, and unclosed, closed too often, or closed
+    /// by the end of a chunk.
     #[test]
     fn where_stretches_end_does_not_matter() {
         let nested = "module @m attributes {a = 1} { // m

@@ -1,8 +1,8 @@
-//! All problems of a document, as they are reported.
+//! Lists the reported problems of a document.
 //!
-//! One mistake is reported once: names that a broken op may define are no errors, and what follows
-//! from the shape of a function is silent while its syntax or its names are wrong, as the real
-//! tools verify only what they could read.
+//! Each mistake is reported once. Names that a broken op may define are not errors. Problems of the
+//! structure of a function are hidden while its syntax or its names have problems, because MLIR
+//! verifies only programs that it could parse.
 
 use std::ops::Range;
 
@@ -13,19 +13,17 @@ use crate::lex::lex_part;
 use crate::verify::END_OF_REGION;
 use crate::{Category, Code, Form, Ir, Op, OpKind, Problem, Region, TokenKind, Traits};
 
-/// Maximum number of bytes of a broken op that are searched for names that it may have been meant
-/// to define.
+/// Maximum number of bytes of a broken op that are searched for names that it may define.
 const MENTIONS_BYTES: usize = 1 << 16;
 
 type Placed = (Op, Range<usize>, Problem);
 
 impl Source {
-    /// Everything that is wrong with the text, in textual order: the op, the range in bytes, the
-    /// problem.
+    /// All problems of the text in textual order: the op, the range in bytes, and the problem.
     pub fn problems(&self) -> Vec<Placed> {
         let ir = &self.ir;
-        // In the order of their numbers, which is mostly that of the text: neighbors are found on
-        // the same way through the tree.
+        // Sorted by id, which is mostly textual order: neighbors share most of the path through the
+        // tree, so it stays in the cache.
         let mut suspects: Vec<Op> = ir.suspects().collect();
         suspects.sort_unstable();
         let mentioned = self.mentioned_by_broken(&suspects);
@@ -38,7 +36,7 @@ impl Source {
                     Code::UndefinedValue | Code::UndefinedBlock => {
                         self.may_be_defined(op, &range, &mentioned)
                     }
-                    // Defined anywhere, even after broken text.
+                    // An alias in a location may be defined anywhere, even in broken text.
                     Code::UndefinedAlias => {
                         let uses = &ir.extra(op).alias_uses;
                         let mut here = uses.iter().filter(|it| it.span == problem.span);
@@ -58,8 +56,8 @@ impl Source {
         let judged = || self.verdicts.iter().filter(|it| ir.is_judged(it.0));
         let place = |op: Op, problems: &[Problem], out: &mut Vec<Placed>| {
             for problem in problems {
-                // A block without ops is reported at the op that contains it, and the values that
-                // leave a region at its end.
+                // An empty block is reported at the op that contains it; values that a region
+                // yields, at the end of the region.
                 let is_label = ir.op(op).kind == OpKind::Label;
                 let other = match problem.code {
                     Code::EmptyBlock if is_label => ir.parent_op(op),
@@ -88,7 +86,8 @@ impl Source {
             place(op, &verdict.placed, &mut out);
         }
         out.retain(|(op, range, problem)| {
-            // `memref.get_global` says of its name only that it means no global.
+            // The message of `memref.get_global` does not distinguish an undefined symbol from one
+            // that is not a global.
             let is_unknown = problem.code == Code::UnknownFunction
                 || problem.code == Code::AttributeValue
                     && ir.op(*op).kind == OpKind::MemrefGetGlobal;
@@ -98,9 +97,10 @@ impl Source {
         self.place_braces(out)
     }
 
-    /// In textual order, each thing once: of problems that say the same in the same place (two
-    /// regions that end with the text) the outermost op's stays, of a name without a definition the
-    /// first use in the function.
+    /// Sorts problems in textual order and removes duplicates. Of equal problems at the same
+    /// position (such as two regions that are unclosed at the end of the text), that of the
+    /// outermost op remains. Of several uses of an undefined name, the first one in the function
+    /// remains.
     fn in_order(&self, mut problems: Vec<Placed>) -> Vec<Placed> {
         let ir = &self.ir;
         let key = |it: &Placed| (it.1.start, it.1.end, it.2.category(), it.2.code.name());
@@ -112,7 +112,7 @@ impl Source {
             problems.sort_by(in_order);
         }
         problems.dedup_by(|b, a| key(a) == key(b) && a.2.message == b.2.message);
-        // A label that is missing may be one of two that have one name.
+        // An undefined label may be the intended name of a redefined one.
         let twins = problems.iter().filter(|it| it.2.code == Code::RedefinedBlock);
         let with_twins: FxHashSet<Region> = twins.map(|it| ir.op(it.0).parent).collect();
         let mut seen: FxHashSet<(Region, String)> = FxHashSet::default();
@@ -129,7 +129,7 @@ impl Source {
         problems
     }
 
-    /// The place of a problem of `secret.generic` with its results.
+    /// The range of a problem with the result types of `secret.generic`.
     fn place_in_generic(&self, op: Op, problem: &Problem) -> Option<Range<usize>> {
         if problem.code != Code::ResultType {
             return None;
@@ -144,9 +144,9 @@ impl Source {
         Some(start..start + types.trim().len())
     }
 
-    /// Returns true if broken syntax may hide the definition of a name: a broken item mentions it,
-    /// the region that uses it has no end, or it is defined where only a bracket gone astray can
-    /// have put it.
+    /// Returns true if broken syntax may hide the definition of a name: a broken item contains the
+    /// name, an enclosing region is unclosed, or the name is defined in another region, possibly
+    /// because of a wrong bracket.
     fn may_be_defined(&self, op: Op, name: &Range<usize>, broken: &FxHashSet<String>) -> bool {
         if broken.is_empty() {
             return false;
@@ -165,8 +165,8 @@ impl Source {
         }
     }
 
-    /// The `%value`s, `^label`s and `@symbol`s in the text of those items with a syntax problem,
-    /// and of each such item its name.
+    /// The `%value`s, `^label`s and `@symbol`s in the text of the items with a syntax problem, and
+    /// the op names of these items.
     fn mentioned_by_broken(&self, suspects: &[Op]) -> FxHashSet<String> {
         let ir = &self.ir;
         let mut out = FxHashSet::default();
@@ -178,7 +178,7 @@ impl Source {
             let head = ir.head_range(op);
             let mut end = head.end;
             if head.len() > MENTIONS_BYTES {
-                // Not in the middle of a character.
+                // Aligned to a character.
                 let at = self.text().byte_to_char(head.start + MENTIONS_BYTES);
                 end = self.text().char_to_byte(at);
             }
@@ -199,10 +199,10 @@ impl Source {
     }
 }
 
-/// The functions (and modules) with a problem that the real tools would stop at.
+/// The functions and modules with a problem because of which MLIR would not verify them.
 struct Broken {
     scopes: FxHashSet<Region>,
-    /// Ops that hold such a problem, however deep.
+    /// Ops that contain such a problem at any depth.
     around: FxHashSet<Op>,
 }
 
@@ -219,7 +219,7 @@ impl Broken {
         out
     }
 
-    /// Returns true if the ops around an op may not be as intended.
+    /// Returns true if the op contains such a problem, or an enclosing function or module has one.
     fn spoils(&self, ir: &Ir, op: Op) -> bool {
         if self.scopes.is_empty() || self.around.contains(&op) {
             return !self.scopes.is_empty();
@@ -240,27 +240,27 @@ fn last_item(ir: &Ir, op: Op) -> Option<Op> {
     ir.items(ir.op(op).regions.first()?.1).last()
 }
 
-/// The region at whose end values are missing, according to a problem.
+/// The region whose end a problem is about.
 fn region_of_end(ir: &Ir, op: Op, problem: &Problem) -> Option<Region> {
     let rest = problem.message.strip_prefix(END_OF_REGION)?;
     let number: usize = rest.split(' ').next()?.parse().ok()?;
     Some(ir.op(op).regions.get(number)?.1)
 }
 
-/// The terminator that passes on the values that a problem is about, if the text has it.
+/// The explicit terminator of the region whose end a problem is about.
 fn end_of_region(ir: &Ir, op: Op, problem: &Problem) -> Option<Op> {
     let last = ir.items(region_of_end(ir, op, problem)?).last()?;
     ir.op(last).kind.has(Traits::TERMINATOR).then_some(last)
 }
 
-/// The closing brace of a region without a terminator that should pass on values.
+/// The closing brace of the region whose end a problem is about.
 fn end_without_values(ir: &Ir, op: Op, problem: &Problem) -> Option<Range<usize>> {
     let region = region_of_end(ir, op, problem).filter(|&it| ir.region(it).closed)?;
     let end = ir.region_start(region) + ir.region_len(region);
     Some(end..end + 1)
 }
 
-/// The innermost region around an op that uses no values from outside: the body of its function.
+/// The region of the innermost isolated op around an op: the body of its function.
 fn scope(ir: &Ir, op: Op) -> Region {
     let mut region = ir.op(op).parent;
     loop {

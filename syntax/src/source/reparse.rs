@@ -1,29 +1,29 @@
-//! Reparsing of the items that a change of the text touches, and their replacement.
+//! Reparses the items that are affected by a change of the text, and replaces them.
 //!
-//! *How an edit is applied.* A region is read again from the first item whose text, or the text
-//! that was read to find its end, overlaps the change, beginning with the innermost region that
-//! contains the change. Wherever an item may start, the reader asks for an old item that started at
-//! the same place and whose text and look-ahead the change does not touch ([`Edit::take`]). If
-//! there is one, it and all such items that follow are taken over without reading. In the region
-//! itself, after the change, this ends the reading: the rest is unchanged.
+//! *How an edit is applied.* Reparsing starts in the innermost region that contains the change, at
+//! the first item whose text or look-ahead overlaps the change. Wherever an item may start, the
+//! parser looks for an old item that started at the same position and whose text and look-ahead are
+//! not affected by the change ([`Edit::take`]). If there is one, it and all such items that follow
+//! are kept without parsing. If they are in the region itself, after the change, reparsing ends:
+//! the rest of the region is unchanged.
 //!
-//! If the region itself would end elsewhere, its op is read again, in the region around. Nothing is
-//! lost by that: a brace that closes a function early makes its op end there and its second half
-//! stand after it, taken over in one piece each. The outermost region is that of the chunks, which
-//! ends with the file, so this always comes to an end.
+//! If the region itself would end elsewhere, its op is parsed again in the enclosing region. This
+//! is not expensive: if a brace closes a function early, the op ends there, and the second half of
+//! its body follows it; each half is kept as one piece. The outermost region is that of the chunks,
+//! which ends with the file, so this always terminates.
 //!
-//! *Ids after an edit.* Items that were read are compared with the old ones that were not taken
-//! over (`replace.rs`): an item with the same text is the old one; an item in the place of an old
-//! one keeps its id and is parsed anew. The other new items are added, the other old ones are
-//! removed.
+//! *Ids after an edit.* Parsed items are compared with the old ones that are not kept
+//! (`replace.rs`). An item with unchanged text keeps its op. An item that replaces a similar old
+//! one keeps the id of that op and is parsed again. The other new items are added, and the other
+//! old ones are removed.
 //!
-//! *Aliases.* What was read may have been read with other meanings of aliases than it has once all
-//! is in its place, and what was not read may now have others: see `ir/names/aliases.rs`. Such
-//! items are read again in the same way, by a change of nothing ([`reread`]).
+//! *Aliases.* After the replacement, both parsed and kept items may have been parsed with outdated
+//! meanings of aliases: see `ir/names/aliases.rs`. They are reparsed in the same way, by an empty
+//! change ([`reread`]).
 //!
-//! *Law.* The result is that of reading the new text with nothing to take over. *Cost.* The text
-//! that is read, plus the logarithm of the file for each run that is taken over; the names of a run
-//! that another region takes over are linked again.
+//! *Law.* The result equals a parse of the new text without kept items. *Cost.* The length of the
+//! parsed text, plus the logarithm of the file size for each kept run. The names of a run that
+//! moves to another region are linked again.
 
 use ropey::Rope;
 
@@ -48,13 +48,13 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// Returns the new offset of a place after the change.
+    /// Returns the new offset of a position after the change.
     fn moved(self, old: usize) -> usize {
         old - self.old_end + self.new_end
     }
 }
 
-/// Updates the IR after a change of its rope from `old` to `new`. Items may be left stale
+/// Updates the IR after a change of the rope from `old` to `new`. Items may remain stale
 /// ([`Ir::note_stale`]).
 pub(super) fn reparse(ir: &mut Ir, old: &Rope, new: &Rope, change: Change) -> Delta {
     let edit = Edit { old, new, change, stale: None };
@@ -62,10 +62,9 @@ pub(super) fn reparse(ir: &mut Ir, old: &Rope, new: &Rope, change: Change) -> De
     edit.reparse_from(ir, region, base)
 }
 
-/// Reads an item of a rope again, as if its text had changed, because the meaning of an alias
-/// changed.
+/// Parses an item again although its text is unchanged, because the meaning of an alias changed.
 pub(super) fn reread(ir: &mut Ir, rope: &Rope, op: Op) -> Delta {
-    // Nothing comes and nothing goes, in its first token.
+    // An empty change in its first token.
     let at = ir.start(op) + ir.op(op).lead as usize + 1;
     let change = Change { start: at, old_end: at, new_end: at };
     let known = ir.aliases_named(rope, op);
@@ -80,12 +79,12 @@ struct Edit<'a> {
     old: &'a Rope,
     new: &'a Rope,
     change: Change,
-    /// An item to be read again, and the meanings of the aliases that it may name.
+    /// An item that must be parsed again, and the meanings of the aliases that it may name.
     stale: Option<(Op, &'a Aliases)>,
 }
 
 impl Edit<'_> {
-    /// Reads a region again, or the one around it, and so on outward.
+    /// Reparses a region or, if that is not sufficient, an enclosing one.
     fn reparse_from(self, ir: &mut Ir, mut region: Region, mut base: usize) -> Delta {
         while region != ir.root {
             if let Some(delta) = self.reparse_in(ir, region, base) {
@@ -98,7 +97,7 @@ impl Edit<'_> {
         self.reparse_chunks(ir)
     }
 
-    /// The innermost region whose inside holds the change, and where it starts.
+    /// The innermost region whose contents contain the change, and the offset of these contents.
     fn region_around(self, ir: &Ir) -> (Region, usize) {
         let change = self.change;
         let mut region = ir.root;
@@ -113,8 +112,8 @@ impl Edit<'_> {
                 let len = ir.region_len(inner);
                 let to = from + len;
                 let holds = if ir.op(op).kind == OpKind::Chunk {
-                    // After a split line, and before the next one, a change may make another line
-                    // of it, or close a `<` that is open before it, which then goes on beyond it.
+                    // A change directly after or before a split line may change that line, or close
+                    // an earlier `<`, which then extends beyond the line.
                     let (is_first, is_last) = (own == 0, to == self.old.len_bytes());
                     (is_first || change.start > from)
                         && (is_last || change.old_end < to)
@@ -132,15 +131,15 @@ impl Edit<'_> {
         }
     }
 
-    /// Reads the run of items of a region that the change meets; `None` if the region itself may be
-    /// another.
+    /// Reparses the items of a region that are affected by the change; `None` if the extent of the
+    /// region itself may change.
     fn reparse_in(self, ir: &mut Ir, region: Region, base: usize) -> Option<Delta> {
         let change = self.change;
         let is_chunk = ir.is_chunk_region(region);
         let old_end = base + ir.region_len(region);
         let first = seq::first_reaching(ir, region, 0, change.start - base);
         let rank = first.map_or(seq::n_items(ir, region), |op| ir.rank(op));
-        // The op around looks at the start of the region.
+        // The parse of the enclosing op reads the start of the region.
         if rank == 0 && !is_chunk {
             return None;
         }
@@ -159,7 +158,7 @@ impl Edit<'_> {
         let mut synced = None;
         let end = skeleton(&mut stream, 0, 0, context, &mut read, &mut |here| {
             if here.at > new_end {
-                // The brace that closed the region no longer does.
+                // The brace that closed the region closes another one now.
                 return Take::Stop;
             }
             match self.take(ir, here) {
@@ -205,7 +204,7 @@ impl Edit<'_> {
         Some(graft.finish())
     }
 
-    /// Reads the chunks that the change meets.
+    /// Reparses the chunks that are affected by the change.
     fn reparse_chunks(self, ir: &mut Ir) -> Delta {
         let change = self.change;
         let root = ir.root;
@@ -215,7 +214,7 @@ impl Edit<'_> {
         if change.start <= at + ir.op(first).own_len as usize
             && let Some(before) = ir.prev(first)
         {
-            // Its split line may be none any more.
+            // Its split line may no longer be one.
             at -= ir.len(before);
             first = before;
         }
@@ -291,8 +290,8 @@ impl Edit<'_> {
         graft.finish()
     }
 
-    /// Returns the old items to take over at a place. The first starts at that place, and the
-    /// change touches neither their text nor the text that was read to find their ends.
+    /// Returns the old items that can be kept at a position. The first one starts at that position,
+    /// and the change affects neither their text nor their look-ahead.
     fn take(self, ir: &Ir, here: Here) -> Option<Kept> {
         let change = self.change;
         let is_before = here.at < change.start;
@@ -341,7 +340,7 @@ impl Edit<'_> {
     }
 }
 
-/// A chunk that was read.
+/// A reparsed chunk.
 struct Chunk {
     head: Head,
     end: End,

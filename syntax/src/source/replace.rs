@@ -1,4 +1,4 @@
-//! Replacement of old items by reparsed ones: ids are kept where possible, names are relinked.
+//! Replaces old items by reparsed ones. Keeps ids where possible, and links names again.
 
 use ropey::Rope;
 use rustc_hash::FxHashSet;
@@ -10,37 +10,37 @@ use crate::lowering::{LoweringWork, Run};
 use crate::skeleton::{DIALECT, RegionPart, Shape};
 use crate::{Form, Ir, Op, OpKind, Region};
 
-/// The way in which an old op becomes a new item.
+/// The relation of an old op to the new item with which it is paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum How {
-    /// It is the same: only its contents may differ.
+    /// The own text is unchanged; only the contents of the regions may differ.
     Same,
-    /// It is parsed again.
+    /// The own text is parsed again.
     Again,
 }
 
-/// A run on its way into the IR.
+/// The replacement of old items by a parsed run.
 pub(super) struct Graft<'a> {
     pub(super) ir: &'a mut Ir,
     /// The text before the change.
     old: &'a Rope,
     pub(super) run: Run<'a>,
     pub(super) work: LoweringWork,
-    /// Items that are parsed again, with the op and the chunk of each.
+    /// Items that are parsed again, each with its op and its chunk.
     again: Vec<(u32, Op, Region)>,
-    /// Ops that leave, with all they hold that is not taken over.
+    /// Ops that are removed together with their contents, except for kept items.
     pub(super) leaving: Vec<Op>,
-    /// Items that go from one region to another.
+    /// Items that move to another region.
     moving: Vec<Op>,
-    /// Other ops whose meaning may differ.
+    /// Other ops whose meaning may have changed.
     pub(super) changed: Vec<Op>,
     /// Number of ops that were parsed again.
     n_again: usize,
-    /// The ids of ops that left.
+    /// The ids of removed ops.
     freed: Vec<Op>,
-    /// Regions whose first item is a different one now.
+    /// Regions with another first item than before.
     begun_anew: FxHashSet<Region>,
-    /// The op that is read again though its text is the same.
+    /// The op that is parsed again although its text is unchanged.
     stale: Option<Op>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// The items from one on up to another that are not taken over.
+    /// The items from `first` up to `after` (exclusive) that are not kept.
     pub(super) fn items(&self, first: Option<Op>, after: Option<Op>) -> Vec<Op> {
         let mut out = Vec::new();
         let mut at = first;
@@ -87,8 +87,8 @@ impl<'a> Graft<'a> {
         out
     }
 
-    /// Finds for items that were read the old ones that they are, or that they stand in the place
-    /// of, and so on inside of these. The old ones that are left will be removed.
+    /// Pairs parsed items with old ones that are unchanged or similar, and recursively the items
+    /// inside them. Unpaired old items will be removed.
     pub(super) fn pair(&mut self, olds: &[Op], parts: &[RegionPart]) {
         let items: Vec<u32> = parts
             .iter()
@@ -97,8 +97,7 @@ impl<'a> Graft<'a> {
                 RegionPart::Kept(_) => None,
             })
             .collect();
-        // From both ends, those that are the same; then from both ends of the rest, those that are
-        // alike.
+        // First pairs unchanged items from both ends, then similar ones from both ends of the rest.
         let (mut from, mut to, mut to_old) = (0, items.len(), olds.len());
         for how in [How::Same, How::Again] {
             while from < to.min(to_old) && self.is(how, items[from], olds[from]) {
@@ -120,8 +119,8 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Returns true if labels name the arguments of the regions of ops that are not understood, and
-    /// not their headers, before and now.
+    /// Returns true if the op is not opaque, or if all its regions start with labels, before and
+    /// after the edit. Then the header does not define their arguments.
     fn keeps_arguments(&self, item: u32, op: Op) -> bool {
         let data = self.ir.op(op);
         data.form != Form::Opaque
@@ -138,7 +137,7 @@ impl<'a> Graft<'a> {
             How::Same => {
                 let data = &mut self.ir.ops[op.index()];
                 data.lookahead = item.lookahead;
-                // The grammar would ask for the same again.
+                // The grammar would have the same dependence again.
                 data.context_deps = item.context_deps | (data.context_deps & DIALECT);
             }
             How::Again => self.again.push((index, op, self.run.chunk)),
@@ -152,7 +151,7 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Pairs all that a region holds.
+    /// Pairs the contents of a region.
     pub(super) fn pair_inside(&mut self, region: Region, parts: &[RegionPart]) {
         self.note_start(region, self.starts_with(parts) == Some(true));
         let olds = self.ir.not_kept(region, &self.work.kept);
@@ -166,17 +165,18 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// A label at the start of a region decides if the region has a block before it.
+    /// Records a change of control flow if a label at the start of a region is added or removed:
+    /// that label determines if the region has a block before it.
     pub(super) fn note_start(&mut self, region: Region, is_label: bool) {
-        // At the top level there are no blocks.
+        // The top level has no blocks.
         let is_chunk = self.ir.is_chunk_region(region);
         if !is_chunk && is_label != (self.old_starts_with(region) == Some(true)) {
             self.ir.names.touched.flows.push((region, None));
         }
     }
 
-    /// Returns true if an item is an old op that changed only inside its regions: the same own
-    /// text, read the same way.
+    /// Returns true if an item equals an old op except for the contents of its regions: the same
+    /// own text in the same context.
     fn is_same(&self, index: u32, op: Op) -> bool {
         let (item, data) = (self.run.item(index), self.ir.op(op));
         let cut: u32 = item.regions.iter().map(|it| it.close - it.open).sum();
@@ -200,14 +200,14 @@ impl<'a> Graft<'a> {
         if self.old.byte_slice(old..old + len) != text[new as usize..item.end as usize] {
             return false;
         }
-        // At the very start of a file junk is reported at another place.
+        // Junk at the very start of a file is reported at another position.
         let is_first = self.run.at_file_start && item.start == 0;
         let depends = (item.context_deps | data.context_deps) & DIALECT != 0;
         is_first == (self.ir.start(op) == 0)
             && (!depends || item.default_dialect == self.ir.default_dialect(data.parent))
     }
 
-    /// The start of a region: nothing, a label, or something else.
+    /// True if the parts start with a label; `None` if there are no parts.
     fn starts_with(&self, parts: &[RegionPart]) -> Option<bool> {
         parts.first().map(|part| match *part {
             RegionPart::Item(index) => self.run.item(index).shape == Shape::Label,
@@ -221,7 +221,8 @@ impl<'a> Graft<'a> {
         seq::first(self.ir, region).map(|op| self.ir.op(op).kind == OpKind::Label)
     }
 
-    /// Finds the items that move, given the old region of each list of parts.
+    /// Collects the kept items that move to another region. `to` is the region that `parts` will be
+    /// in; `None` if it is new.
     fn find_moves(
         &self,
         parts: &[RegionPart],
@@ -246,9 +247,9 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Once all items are paired: parses some of them anew, removes items that leave or move from
-    /// the tables of names, and cuts items that are taken over out of their sequences. The old
-    /// sequences are whole until then.
+    /// Called after all items are paired. Parses the items that must be parsed again, removes the
+    /// names of leaving and moving items from the tables, and cuts kept items out of their
+    /// sequences. Until then, the old sequences are complete.
     pub(super) fn release(&mut self, targets: &[(Option<Region>, &[RegionPart])]) {
         let mut moves = Vec::new();
         for &(region, parts) in targets {
@@ -273,14 +274,14 @@ impl<'a> Graft<'a> {
         for op in std::mem::take(&mut self.leaving) {
             self.ir.remove(op, &mut self.work);
         }
-        // Within one edit an id means one op.
+        // An id is not reused within an edit.
         self.freed = self.ir.free_ops.split_off(n_free);
         for kept in &self.run.skeleton.kept {
             let from = self.ir.rank(kept.first);
             let tree = seq::cut(self.ir, kept.region, from, kept.n);
             self.work.trees.push(tree);
         }
-        // Content of old ops that is not taken over was paired or removed.
+        // All other contents of old ops were paired or removed.
         for n in 0..self.work.pairs.len() {
             if let Some(op) = self.work.pairs[n] {
                 for index in 0..self.ir.op(op).regions.len() {
@@ -291,8 +292,8 @@ impl<'a> Graft<'a> {
         }
     }
 
-    /// Notes where in a region, from number `rank` on, items are next to each other that were not
-    /// before.
+    /// Records the stretches of replaced items in a region, from index `rank` on, and in paired ops
+    /// inside it.
     pub(super) fn note_runs(&mut self, region: Region, mut rank: usize, parts: &[RegionPart]) {
         let mut run = Replaced { region, rank, n: 0 };
         let mut runs = Vec::new();
@@ -322,13 +323,14 @@ impl<'a> Graft<'a> {
             }
         }
         runs.push(run);
-        // Nothing came or went before the first item if it was the first.
+        // Nothing was added or removed before the first item if it was the first one before.
         let anew = parts.is_empty() || self.begun_anew.contains(&region);
         runs.retain(|it| it.n > 0 || it.rank > 0 || anew);
         self.ir.names.touched.runs.extend(runs);
     }
 
-    /// With all sequences whole again: enters new items in the tables of names, and links them.
+    /// Called after all sequences are complete again. Enters the names of new items in the tables
+    /// and links them.
     pub(super) fn finish(self) -> Delta {
         let Self { ir, mut work, moving, mut changed, n_again, freed, run, .. } = self;
         let n_parsed = work.fresh.len();
@@ -360,7 +362,7 @@ impl<'a> Graft<'a> {
 }
 
 impl Ir {
-    /// Updates the sums of the regions around a region whose contents changed.
+    /// Updates the sums of all regions that enclose a region whose contents changed.
     pub(super) fn settle(&mut self, region: Region) {
         let mut at = region;
         while let Some(op) = self.region(at).parent {
@@ -370,8 +372,8 @@ impl Ir {
         }
     }
 
-    /// Handles an item that came from another region: names that it and the ops in it use may have
-    /// other definitions, and names that they define may also be defined around it.
+    /// Processes an item that moved here from another region. The names that are used in it may
+    /// have other definitions now, and the names that it defines may also be defined around it.
     fn retry_inside(&mut self, op: Op, work: &mut LoweringWork, changed: &mut Vec<Op>) {
         changed.push(op);
         for index in 0..self.op(op).operands.len() {
@@ -387,8 +389,8 @@ impl Ir {
     }
 }
 
-/// Links new ops, and uses that lost their definition or may have another one. Returns the number
-/// of resolved uses; the ops concerned are added to `changed`.
+/// Links new ops, and resolves the uses again whose definition may have changed. Returns the number
+/// of resolved uses, and adds their ops to `changed`.
 fn relink(ir: &mut Ir, work: &mut LoweringWork, changed: &mut Vec<Op>) -> usize {
     let mut n_linked = 0;
     for &op in &work.fresh {
@@ -410,7 +412,7 @@ fn relink(ir: &mut Ir, work: &mut LoweringWork, changed: &mut Vec<Op>) -> usize 
         let before = data.operands[index as usize].value;
         ir.unlink_use((op, index));
         ir.link_use((op, index));
-        // A value that left has been taken from its uses already.
+        // A removed value was already removed from its uses.
         let value = ir.op(op).operands[index as usize].value;
         if (value != before || value.is_none()) && seen.insert(op) {
             changed.push(op);

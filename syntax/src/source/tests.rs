@@ -1,5 +1,5 @@
-//! Editing: rows of text, edit and what was reparsed, each also against a parse from scratch; and
-//! random edits.
+//! Tests of edits: examples with the numbers of reparsed items, and random edits. The result of
+//! each edit is compared with a new parse.
 
 mod edits;
 mod strings;
@@ -56,7 +56,7 @@ after: {text:?}"
     delta
 }
 
-/// Edits the first occurrence of `needle` in [`PROGRAM`] and returns the text that was lexed again.
+/// Edits the first occurrence of `needle` in [`PROGRAM`] and returns the number of parsed items.
 fn row(needle: &str, insert: &str) -> String {
     let mut source = Source::new(PROGRAM);
     let at = PROGRAM.find(needle).expect(needle);
@@ -74,16 +74,15 @@ fn an_edit_reparses_the_ops_it_meets() {
 
 #[test]
 fn what_moves_is_not_parsed() {
-    // A brace that closes the function early: the op that contains it, and the brace that is left
-    // over.
+    // A brace that closes the function early: the function and the superfluous brace are parsed.
     assert_eq!(row("%1 = arith", "}%1 = arith"), "2 parsed");
     assert_eq!(row("  weird", "}  weird"), "2 parsed");
-    // A split line more or less.
+    // A split line is added or removed.
     assert_eq!(row("// -----\n", ""), "1 parsed");
     assert_eq!(row("// more", "// -----x"), "1 parsed");
     assert_eq!(row("// more", "// -----"), "3 parsed");
     assert_eq!(row("// more\n", "\n// -----\n"), "3 parsed");
-    // A slash right after one makes a comment of it.
+    // Text directly after a split line turns it into a comment.
     assert_eq!(row("\nfunc.func @h", "x\nfunc.func @h"), "1 parsed");
 }
 
@@ -133,7 +132,7 @@ fn where_an_op_ends_in_its_line_may_depend_on_the_op_around() {
     assert_eq!(n_ops(&source), 4);
 }
 
-/// One function of `n` ops in a line.
+/// A function with `n` straight-line ops.
 fn straight(n: usize) -> String {
     let mut out = String::from("func.func @f(%a: i32, %b: i32) -> i32 {\n");
     for i in 0..n {
@@ -143,8 +142,8 @@ fn straight(n: usize) -> String {
     out + &format!("  return %{} : i32\n}}\nfunc.func @g() {{\n  return\n}}\n", n - 1)
 }
 
-/// The costs of edits of one op, and of an edit that moves half a function: (parsed, linked,
-/// verified, read) each.
+/// The costs of edits of one op, and of edits that move half a function: (parsed, linked, verified,
+/// read) for each edit.
 fn costs(n: usize) -> Vec<(&'static str, usize, usize, usize, usize)> {
     let text = straight(n);
     let mut source = Source::new(&text);
@@ -180,7 +179,7 @@ fn an_edit_costs_what_it_changes() {
     let (small, large) = (costs(1_000), costs(100_000));
     for (small, large) in small.into_iter().zip(large) {
         let (kind, parsed, linked, verified, read) = large;
-        // Names of a few digits more.
+        // The names in the large program have more digits.
         assert!(parsed <= 6 && parsed == small.1, "{kind}: {parsed} parsed, {}", small.1);
         assert!(read <= 4096 && read <= 2 * small.4 + 64, "{kind}: {read} read, {}", small.4);
         if !matches!(kind, "close" | "open" | "split") {
@@ -194,8 +193,8 @@ fn an_edit_costs_what_it_changes() {
     }
 }
 
-/// A function of `n` ops of which five name aliases, defined by way of another, and one more that
-/// names that one.
+/// A function of `n` ops. Five of them use aliases that are defined by other aliases, and one uses
+/// the base alias directly.
 fn aliased(n: usize) -> String {
     let mut out = String::from("!other = i64\n!base = i32\n!word = !base\n#one = 1 : !word\n");
     out += "func.func @f(%a: i32, %b: i32) {\n";
@@ -213,23 +212,23 @@ fn aliased(n: usize) -> String {
 
 #[test]
 fn an_edit_of_an_alias_reads_what_names_it() {
-    // (what is put for what, items read: those changed and those that name them, however
-    // indirectly)
+    // Each row: the replaced text, its replacement, and the number of parsed items: those changed
+    // and those that use them, also indirectly.
     const LARGE: usize = 96_000;
     let edits = [
         // `!base`, `!word`, `#one`, and the six ops.
         ("!base = i32", "!base = i64", 9),
         ("!word = !base", "!word = i8", 1 + 1 + 5),
         ("!word = i8", "!word = !other", 1 + 1 + 5),
-        // The same type.
+        // The same type again.
         ("!word = !other", "!word = i64", 1),
         ("#one = 1", "#one = 2", 1 + 3),
         ("!other = i64", "!other = i8", 1),
         ("!word = i64", "!word = !other", 1 + 1 + 5),
-        // Removed, and defined again; first for the items before the definition.
+        // The alias is removed, and defined again before the ops.
         ("#one = 2 : !word\n", "", 3),
         ("!other = i8\n", "!other = i8\n#one = 2 : i32\n", 1 + 3),
-        // After the alias that refers to it, which is first read as if it were before.
+        // The definition moves after the alias that refers to it.
         ("!other = i8\n", "", 1 + 3),
         ("!word = !other\n", "!word = !other\n!other = i8\n", 1),
         ("func.func", "#one = 3 : i8\nfunc.func", 1),
@@ -246,7 +245,7 @@ fn an_edit_of_an_alias_reads_what_names_it() {
         for (from, to, parsed) in edits {
             let at = source.text().to_string().find(from).expect(from);
             let delta = match n {
-                // The law takes time in proportion to the text.
+                // Checking the law takes time proportional to the text.
                 LARGE => source.edit(at..at + from.len(), to),
                 _ => edit(&mut source, at, from.len(), to),
             };
@@ -256,7 +255,7 @@ fn an_edit_of_an_alias_reads_what_names_it() {
         costs
     };
     let (small, large) = (run(600), run(LARGE));
-    // Splitting links again what moves.
+    // Adding a split line links the moved items again.
     let n = small.len() - 1;
     for ((small, large), edit) in small[..n].iter().zip(&large).zip(edits) {
         assert_eq!((small.0, small.1), (large.0, large.1), "linked and verified by {edit:?}");
@@ -273,20 +272,20 @@ fn a_label_stays_with_the_arguments_that_it_keeps() {
     let mut source = Source::new(&text);
     let at = text.find("bb1(%a: i1)").expect("a label");
     let counts = |it: &super::Delta| (it.n_linked, it.removed.len(), it.n_verified);
-    // The branches to it are resolved again, the uses of its argument are not.
+    // The branches to the label are resolved again; the uses of its argument are not.
     assert_eq!(counts(&edit(&mut source, at, 3, "again")), (2, 0, 55));
     assert_eq!(counts(&edit(&mut source, at, 5, "bb1")), (2, 0, 55));
     assert_eq!(counts(&edit(&mut source, at + 3, 0, " ")), (2, 0, 5));
     assert_eq!(counts(&edit(&mut source, at + 3, 1, "")), (2, 0, 5));
-    // Another argument behind it, and another type, link nothing else.
+    // Another argument after it, or another type, requires no other links.
     let end = at + "bb1(%a: i1".len();
     assert_eq!(counts(&edit(&mut source, end, 0, ", %b: i1")), (2, 0, 5));
     assert_eq!(counts(&edit(&mut source, end - 1, 1, "8")), (2, 0, 55));
-    // Another name does.
+    // Another name of the argument does.
     assert_eq!(counts(&edit(&mut source, at + "bb1(%".len(), 1, "x")), (53, 0, 55));
 }
 
-/// Each of three labels becomes one of two names, with more or less room behind it, in all orders
+/// Each of three labels gets one of two names, with or without a following blank, in all sequences
 /// of three edits.
 #[test]
 fn labels_of_one_name_are_told_of_after_edits() {
@@ -345,7 +344,7 @@ fn results_without_names_are_values_and_stay_the_same_values() {
     let before = results(&source);
     let texts: Vec<_> = before.iter().map(|it| (it.1.as_str(), it.2.as_str())).collect();
     assert_eq!(texts, [("arith.addi#0", "i32"), ("a.b#0", "i1"), ("a.b#1", "i2")]);
-    // A name that comes later is a name of the same value.
+    // A name that is added later belongs to the same value.
     let at = source.text().to_string().find("arith").expect("an op");
     edit(&mut source, at, 0, "%x = ");
     let after = results(&source);
@@ -405,7 +404,7 @@ fn what_is_nested_too_deep_is_told_of_once() {
         ("builtin.module {\n", "}\n"),
         ("scf.if %c {\n", "} else {\n  %x = arith.constant 1 : i8\n}\n"),
     ] {
-        // With the function around and the one inside.
+        // Includes the enclosing and the inner function.
         for n in [198, 200, 210].map(|it| it + MAX_REGION_DEPTH - 200) {
             let (open, close) = (open.repeat(n), close.repeat(n));
             let text = format!("func.func @f(%c: i1) {{\n{open}{inside}{close}return\n}}\n");
@@ -414,7 +413,7 @@ fn what_is_nested_too_deep_is_told_of_once() {
             let deep = codes.iter().filter(|&&it| it == Code::NestingTooDeep).count();
             assert_eq!(deep, usize::from(n + 1 > MAX_REGION_DEPTH), "{codes:?}");
             assert!(!codes.contains(&Code::ExpectedToken), "{codes:?}");
-            // A brace less, and one more.
+            // Removes a brace, and adds one.
             let at = text.len() - "}\nreturn\n}\n".len();
             edit(&mut source, at, 1, "");
             edit(&mut source, at, 0, "}");
@@ -425,7 +424,7 @@ fn what_is_nested_too_deep_is_told_of_once() {
 
 #[test]
 fn a_type_that_is_not_finished_ends_with_its_token() {
-    // The text after it is taken over unread, and is no part of its last dimension.
+    // The text after it is kept without parsing, and is not part of its last dimension.
     for line in
         ["^b(%x: tensor<8xi32", "weird.op : tensor<8xi32", "%0 = arith.constant 1 : vector<4xf32"]
     {

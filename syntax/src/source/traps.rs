@@ -1,4 +1,4 @@
-//! Text that is easily read wrong, each case once, with its correct reading.
+//! Tests of text that is easily misread: each case once, with its correct reading.
 
 use super::Source;
 
@@ -15,9 +15,9 @@ fn what_is_legal_has_no_problem() {
     for text in [
         "",
         "// only a comment",
-        // A minus belongs to names with a sigil.
+        // A minus is part of names with a sigil.
         "func.func @f(%a-1: i32) -> i32 {\n  return %a-1 : i32\n}",
-        // Blanks in numbers, hexadecimal ones, types at the edge.
+        // Blanks in numbers, hexadecimal numbers, limits of types.
         &value("- 1 : i8"),
         &value("255 : i8"),
         &value("-128 : i8"),
@@ -25,7 +25,7 @@ fn what_is_legal_has_no_problem() {
         &value("1. : f32"),
         // A hexadecimal number in a shape is a zero and a dimension.
         "\"a.b\"() : () -> tensor<0x4xf32>",
-        // Comments inside builtin types are comments, inside dialect bodies they are text.
+        // Comments inside builtin types are comments; inside dialect bodies they are text.
         "\"a.b\"() : () -> tensor< // c\n4xf32>",
         "\"a.b\"() : () -> !a.b<// c>",
         "\"a.b\"() : () -> !a.b<a -> b>",
@@ -35,33 +35,33 @@ fn what_is_legal_has_no_problem() {
         "func.func @f(%a: i32) {\n  cf.switch %a : i32, [ default: ^b, true: ^b, false: ^b ]\n^b:\n  return\n}",
         // A carriage return ends a comment.
         "func.func @f() {\r  // c\r  return\r}\r",
-        // Labels after an op in a line.
+        // Labels after an op on the same line.
         "func.func @f(%a: i32) { cf.br ^b(%a : i32) ^b(%b: i32): cf.switch %b : i32, [ default: ^c ] ^c: \"x\"() : () -> () ^d: return }",
-        // Definitions of aliases and ops after each other in a line.
+        // Several definitions of aliases and ops on one line.
         "!a = i32 !b = i64\n#x = 1 : i32 #y = affine_map<(d0) -> (d0)> !c = f32\nfunc.func private @f(!a, !b, !c) attributes {p = #x, q = #y}",
         "!a = i32 func.func private @f(!a) func.func private @g(!a) -> i32 #m = 1 : i32 module {} module attributes {x.y = #m} {}",
         "#l = loc(\"a\") func.func private @f() loc(#l) #m = loc(\"b\") func.func private @g() loc(#m)",
-        // The ends of 64 bits, and a step that MLIR takes.
+        // The limits of 64 bits, and a step of 0, which MLIR accepts.
         "func.func @f() {\n  affine.for %i = -9223372036854775808 to 9223372036854775807 step 0 {\n  }\n  return\n}",
         // Names in dictionaries.
         "\"a.b\"() {i32, func = 1, \"a b\" = 2} : () -> ()",
         "\"a.b\"() {a, b = 1} : () -> ()",
-        // Only the ends of lines split, and no more dashes than five.
+        // A split line consists of exactly five dashes, at the end of a line.
         "\"a.b\"() : () -> () // --------\n// --------\n\"a.b\"() : () -> ()",
         "!t = i32\n// -----\n!t = i64\n",
         "!t = i32 // -----\n!t = i64\n  // ----- \r\n!t = i64 // // -----\n!t = i1",
         "// -----// IR Dump After X //----- //\nmodule {\n}\n",
-        // Ops after each other in a line, with and without their dialect.
+        // Several ops on one line, with and without their dialect.
         "func.func private @h(i32) -> i32\nfunc.func @f(%a: i32) { %0 = call @h(%a) : (i32) -> i32 %1 = arith.addi %0, %0 : i32 return }",
         "func.func private @g(i32)\nfunc.func @f(%a: i32) { call @g(%a) : (i32) -> () call @g(%a) : (i32) -> () return }",
         "func.func private @g()\nfunc.func @f() { call @g() : () -> () \"a.b\"() : () -> () func.return }",
         "module { func.func @x() { return } module { } module @b {} func.func @y() { return } }",
-        // A name alone in braces is an op, not an attribute, if a word before the braces asks for a
-        // region.
+        // A single name in braces is an op, not an attribute, if the word before the braces
+        // requires a region.
         "func.func @f(%i: index, %c: i1) {\n  scf.while : () -> () { scf.condition(%c) } do { scf.yield }\n  scf.index_switch %i case -1 { scf.yield } default { scf.yield }\n  scf.if %c { scf.yield } else { scf.yield }\n  return\n}",
         &value("dense<[[], []]> : tensor<2x0xi32>"),
         &value("dense<1> : tensor<0xi32>"),
-        // The contents of types and attributes of an unknown dialect are not read.
+        // The contents of types and attributes of an unknown dialect are not parsed.
         "\"a.b\"() {a = #foo.b<#a>, b = !foo.x<!u>, c = tensor<4x!foo.b<[!u, {a = #u}]>>} : () -> !foo<x<!u>>",
         // Several modules, values at the top, ops without a dialect, escapes.
         "module {\n}\nmodule {\n}\n",

@@ -1,22 +1,23 @@
-//! Dominators of a flowgraph: which node every way from the entry to another leads through.
+//! Dominators of a flowgraph: the nodes that are on every path from the entry to a given node.
 //!
-//! By Lengauer and Tarjan ("A fast algorithm for finding dominators in a flowgraph", 1979), the
-//! simple variant: a depth-first numbering, semidominators by path compression over it, then
-//! immediate dominators. *Cost.* O(m log n) for n nodes and m edges, whatever their shape, without
-//! recursion; a question is O(1), by the numbering of the tree.
+//! The algorithm is that of Lengauer and Tarjan ("A fast algorithm for finding dominators in a
+//! flowgraph", 1979), in its simple variant: a depth-first numbering, semidominators by path
+//! compression, then immediate dominators. *Cost.* O(m log n) for n nodes and m edges of any shape,
+//! without recursion. A query is O(1): it compares preorder numbers of the tree.
 
 const NONE: u32 = u32::MAX;
 
 /// The dominator tree of a graph whose entry is node 0.
 #[derive(Clone, Debug)]
 pub struct DominatorTree {
-    /// By node that can be reached: its immediate dominator ([`NONE`] of the entry), its number in
-    /// preorder of the tree, and the one after its subtree.
+    /// For each reachable node: its immediate dominator ([`NONE`] for the entry), its preorder
+    /// number in the tree, and the number after its subtree.
     nodes: Vec<Option<(u32, (u32, u32))>>,
 }
 
 impl DominatorTree {
-    /// The tree of a graph, given by the targets of each node, which must be nodes.
+    /// Builds the tree of a graph from the successors of each node. Every successor is an index
+    /// into `successors`.
     pub fn new(successors: &[Vec<u32>]) -> Self {
         Self { nodes: dominators(successors) }
     }
@@ -26,20 +27,20 @@ impl DominatorTree {
         self.numbers(node).is_some()
     }
 
-    /// The immediate dominator; none for the entry and for unreachable nodes.
+    /// Returns the immediate dominator; `None` for the entry and for unreachable nodes.
     pub fn idom(&self, node: usize) -> Option<usize> {
         let (idom, _) = self.nodes.get(node).copied().flatten()?;
         (idom != NONE).then_some(idom as usize)
     }
 
-    /// The number of a node in preorder of the tree, and the number after its subtree; none for
-    /// unreachable nodes.
+    /// Returns the preorder number of a node in the tree, and the number after its subtree; `None`
+    /// for unreachable nodes.
     pub fn numbers(&self, node: usize) -> Option<(u32, u32)> {
         self.nodes.get(node).copied().flatten().map(|it| it.1)
     }
 
-    /// Returns true if every path from the entry to `b` leads through `a`. An unreachable node
-    /// neither dominates nor is dominated.
+    /// Returns true if every path from the entry to `b` contains `a`. An unreachable node neither
+    /// dominates another nor is dominated.
     pub fn dominates(&self, a: usize, b: usize) -> bool {
         match (self.numbers(a), self.numbers(b)) {
             (Some(a), Some(b)) => a.0 <= b.0 && b.0 < a.1,
@@ -48,8 +49,8 @@ impl DominatorTree {
     }
 }
 
-/// The immediate dominator of each node ([`NONE`] for the entry, node 0) and its numbers in the
-/// tree; `None` for unreachable nodes.
+/// Returns the immediate dominator of each node ([`NONE`] for the entry, node 0) and its numbers in
+/// the tree; `None` for unreachable nodes.
 fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
     if successors.is_empty() {
         return Vec::new();
@@ -76,7 +77,7 @@ fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
             stack.push((to, 0));
         }
     }
-    // Below, nodes are their numbers.
+    // From here on, depth-first numbers identify the nodes.
     let n_reached = vertex.len();
     let mut predecessors: Vec<Vec<u32>> = vec![Vec::new(); n_reached];
     for (from, &node) in vertex.iter().enumerate() {
@@ -110,7 +111,7 @@ fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
             idom[w] = idom[idom[w] as usize];
         }
     }
-    // The numbers of the tree: a dominator comes before the nodes that it dominates.
+    // Preorder numbers of the tree: a dominator precedes the nodes that it dominates.
     let mut size = vec![1u32; n_reached];
     for w in (1..n_reached).rev() {
         size[idom[w] as usize] += size[w];
@@ -132,7 +133,7 @@ fn dominators(successors: &[Vec<u32>]) -> Vec<Option<(u32, (u32, u32))>> {
     out
 }
 
-/// A forest with path compression: [`Forest::eval`] finds the ancestor with the least
+/// A forest with path compression. [`Forest::eval`] finds the ancestor with the least
 /// semidominator.
 struct Forest {
     ancestor: Vec<u32>,
@@ -174,7 +175,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns true if node `to` is reached from the entry when `without` is left out.
+    /// Returns true if the entry reaches node `to` on a path that avoids `without`.
     fn reaches(successors: &[Vec<u32>], to: usize, without: Option<usize>) -> bool {
         let mut seen = vec![false; successors.len()];
         let mut stack = vec![0];
@@ -199,7 +200,7 @@ mod tests {
             let tree = DominatorTree::new(&successors);
             for b in 0..n {
                 prop_assert_eq!(tree.is_reachable(b), reaches(&successors, b, None));
-                // The nearest of those that dominate it strictly is dominated by all of them.
+                // All other strict dominators of a node dominate its immediate dominator.
                 let above: Vec<usize> = (0..n).filter(|&it| it != b && tree.dominates(it, b)).collect();
                 let nearest = above.iter().find(|&&it| above.iter().all(|&other| tree.dominates(other, it)));
                 prop_assert_eq!(tree.idom(b), nearest.copied());
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_hundred_thousand_nodes_of_any_shape_are_quick() {
-        // A ladder with two entries to every cycle, a long chain, and cycles that nothing reaches.
+        // A ladder with two entries to every cycle, a long chain, and unreachable cycles.
         let n = 100_000_u32;
         let ladder: Vec<Vec<u32>> =
             (0..n).map(|it| vec![(it + 1).min(n - 1), (it + 2) % n, it / 2]).collect();

@@ -1,4 +1,4 @@
-//! Helpers that know nothing of programs: threads, tables, dominators.
+//! Helpers that are independent of programs: threads, tables, dominators.
 
 pub mod dominance;
 pub mod parallel;

@@ -1,36 +1,36 @@
-//! Parallel work on many items, with the results in order: the only place where threads share work
-//! on programs.
+//! Parallel work on many items, with results in order. No other module shares work on programs
+//! between threads.
 //!
-//! *Law.* The results do not depend on the number of threads, nor on whether the system grants any:
-//! the thread of the caller does the work that no other thread does.
+//! *Law.* The results do not depend on the number of threads, even if the system grants none: the
+//! calling thread then does the work.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
-/// Stack of each thread in bytes. Deeply nested programs are walked by recursion; a stack costs
-/// nothing until it is used.
+/// Stack size of each thread in bytes. Deeply nested programs are walked by recursion. Unused pages
+/// of a stack cost nothing.
 const STACK: usize = 64 << 20;
 
-/// Maximum number of results that wait for the one that is due.
+/// Maximum number of results that wait for the next result in order.
 const AHEAD: usize = 1024;
 
-/// Maximum number of items that a thread takes at once: handing over each small file by itself
-/// costs a tenth of the work on it.
+/// Maximum number of items in a run, which a thread takes at once. Handing over small files one by
+/// one costs a tenth of the work on them.
 const MOST_AT_ONCE: usize = 16;
-/// Minimum number of runs of items for each thread, so that no thread waits long for a slow one.
+/// Minimum number of runs for each thread, so that no thread waits long for a slow one.
 const TURNS: usize = 64;
 
-/// Number of threads that run at once on this machine. Asks the system only once: on Linux the
-/// answer takes as long as a small document.
+/// Returns the number of threads that run at once on this machine. The system is queried only once:
+/// on Linux a query takes as long as the analysis of a small document.
 pub fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Runs `work` on a thread with as large a stack as the threads of this module have; on the stack
-/// of the caller if the system grants no thread.
+/// Runs `work` on a thread with a deep stack, or on the calling thread if the system grants no
+/// thread.
 pub fn with_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
     let done = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(STACK);
@@ -43,8 +43,8 @@ pub fn with_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
     }
 }
 
-/// Runs `other` on a thread of its own, with a deep stack, while this one runs `mine`; after `mine`
-/// if the system grants no thread.
+/// Runs `other` on a new thread with a deep stack while the calling thread runs `mine`. If the
+/// system grants no thread, `other` runs after `mine`.
 pub fn beside<A, B: Send>(mine: impl FnOnce() -> A, other: impl Fn() -> B + Sync) -> (A, B) {
     let (mine, other_done) = std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(STACK);
@@ -58,20 +58,20 @@ pub fn beside<A, B: Send>(mine: impl FnOnce() -> A, other: impl Fn() -> B + Sync
     }
 }
 
-/// The queue of results that are not taken yet.
+/// The queue of results that `take` has not received yet.
 struct Line<T> {
-    /// Runs of results, by the number of the first item of the run.
+    /// Runs of results, keyed by the number of the first item of the run.
     waiting: BTreeMap<usize, Vec<T>>,
-    /// Number of results that were taken; `usize::MAX` once no more results are wanted.
+    /// Number of results that `take` received; `usize::MAX` after `take` returned false.
     n_taken: usize,
-    /// True while a thread takes the results that are due.
+    /// True while a thread passes results to `take`.
     is_attended: bool,
 }
 
-/// Applies `work` to `0..n` on `n_threads` threads besides the caller's, and passes the results in
-/// order to `take`, each as soon as it is due, until `take` returns false. The thread that produces
-/// the next result also takes it, and the results that wait behind it, so no other thread is woken
-/// for that.
+/// Applies `work` to `0..n` on `n_threads` threads besides the caller's. Passes each result to
+/// `take` as soon as all earlier ones were passed, until `take` returns false. The thread that
+/// computes the next result in order also passes it on, with all results that wait for it, so no
+/// other thread is woken for that.
 pub fn in_order<T: Send>(
     n_threads: usize,
     n: usize,
@@ -81,9 +81,9 @@ pub fn in_order<T: Send>(
     in_order_by_runs(n_threads, n, |run| run.map(&work).collect(), take);
 }
 
-/// As [`in_order`], but `work` processes a run of numbers at once and returns as many results: for
-/// work that costs less for several items together than one by one. The length of the runs depends
-/// on the numbers of items and threads.
+/// Like [`in_order`], but `work` processes a run of numbers at once and returns one result per
+/// number: for work that is cheaper for several items together. The length of the runs depends on
+/// the numbers of items and threads.
 pub fn in_order_by_runs<T: Send>(
     n_threads: usize,
     n: usize,
@@ -98,7 +98,7 @@ pub fn in_order_by_runs<T: Send>(
     let at_once = (n / (threads * TURNS)).clamp(1, MOST_AT_ONCE);
     let next = AtomicUsize::new(0);
     let line = Line { waiting: BTreeMap::new(), n_taken: 0, is_attended: false };
-    // No thread begins work too far ahead: its result would only wait.
+    // A thread waits before it starts work too far ahead, because the result would only wait.
     let (line, moved) = (Mutex::new(line), Condvar::new());
     let of_line = || line.lock().unwrap_or_else(PoisonError::into_inner);
     let taker = Mutex::new(&mut take);
@@ -157,7 +157,7 @@ mod tests {
         let (send, receive) = std::sync::mpsc::channel();
         let send = Mutex::new(send);
         let other = || send.lock().is_ok_and(|it| it.send(2).is_ok());
-        // The caller waits for the other, so one after the other would never end.
+        // Each task waits for the other, so running them in sequence would never end.
         assert_eq!(beside(move || receive.recv(), other), (Ok(2), true));
     }
 

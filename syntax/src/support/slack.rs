@@ -1,9 +1,9 @@
-//! Spare room in tables: a table with an entry for each op, value or name gets some room to spare,
-//! so that the first edit that adds an entry does not move the whole table.
+//! Spare capacity in tables. A table with an entry for each op, value or name gets some spare
+//! capacity, so that the first edit that adds an entry does not move the whole table.
 //!
-//! *Cost.* A table moves when its entries have grown by about an eighth since the text was read,
-//! and then each time its size has doubled. Unused room takes no memory on systems that allocate
-//! pages when they are first written.
+//! *Cost.* A table moves when its entries have grown by about an eighth since the text was parsed,
+//! and then each time its size has doubled. Unused capacity takes no memory on systems that
+//! allocate pages when they are first written.
 
 use std::hash::Hash;
 
@@ -14,14 +14,14 @@ fn share(n: usize) -> usize {
     n / 8 + 64
 }
 
-/// Reserves room for `n` entries and some spare ones, if the table must move anyway.
+/// Reserves capacity for `n` entries and some spare ones if the capacity is below `n`.
 pub fn reserve_with_slack<T>(table: &mut Vec<T>, n: usize) {
     if table.capacity() < n {
         table.reserve(n + share(n) - table.len());
     }
 }
 
-/// Keeps some room in a table that was filled entry by entry.
+/// Adds some spare capacity to a table that was filled entry by entry.
 pub(crate) fn keep_slack<T>(table: &mut Vec<T>) {
     let n = table.len();
     if table.capacity() - n < share(n) / 2 {
@@ -29,7 +29,7 @@ pub(crate) fn keep_slack<T>(table: &mut Vec<T>) {
     }
 }
 
-/// As [`keep_slack`].
+/// Like [`keep_slack`], for a map.
 pub(crate) fn keep_slack_in_map<K: Eq + Hash, V>(table: &mut FxHashMap<K, V>) {
     table.reserve(share(table.len()) / 2);
 }

@@ -6,17 +6,17 @@ use crate::{OpKind, SPLIT_MARKER};
 
 /// The ends of dialect bodies found so far.
 ///
-/// The end of a body depends on nothing before its `<`, so a failed search also finds the end of
-/// every `<` that it passed: those still open fail where it failed. Thus nothing is read twice, no
-/// matter how many bodies are left open.
+/// The end of a body depends only on the text from its `<` on. So a failed search also finds the
+/// end of every `<` that it passed: bodies that are still open at the failure fail at the same
+/// byte. Thus no byte is read twice, however many bodies are unclosed.
 #[derive(Debug, Default)]
 pub(super) struct DialectBodies {
-    /// Each `<` that the last failed search passed and the byte after its `>`; 0 if it is still
-    /// open.
+    /// Each `<` that the last failed search passed, with the byte after its `>`; 0 if it is
+    /// unclosed.
     passed: Vec<(u32, u32)>,
-    /// The byte after the last that the search read.
+    /// The byte after the last one that the search read.
     looked: usize,
-    /// The open brackets: the bracket that closes each, and its index in `passed` if it is a `<`.
+    /// The open brackets: the closing bracket of each, and its index in `passed` if it is a `<`.
     open: Vec<(u8, u32)>,
 }
 
@@ -25,8 +25,8 @@ impl DialectBodies {
         self.passed.clear();
     }
 
-    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op,
-    /// and the byte after the last that was read.
+    /// Returns the end of the body with the `<` at `start`, if it closes before a line that starts
+    /// an op, and the byte after the last one that was read.
     pub(super) fn end(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
         if let Ok(found) = self.passed.binary_search_by_key(&(start as u32), |it| it.0) {
             return match self.passed[found].1 {
@@ -103,14 +103,14 @@ impl DialectBodies {
     }
 }
 
-/// Returns an offset if the line from `at` on surely starts an op (`%a, %b:2 = dialect.op`, or the
-/// name of a known op) or splits the file: the end of the bytes that were read for this.
+/// If the line at `at` surely starts an op (`%a, %b:2 = dialect.op`, or the name of a known op) or
+/// splits the file, returns the end of the bytes that were read to decide this.
 fn line_starts_op(bytes: &[u8], mut at: usize) -> Option<usize> {
     while matches!(bytes.get(at), Some(b' ' | b'\t')) {
         at += 1;
     }
     if let Some(after) = bytes[at..].strip_prefix(SPLIT_MARKER.as_bytes()) {
-        // No byte is read after one that rules this out, which may be the last byte of the body.
+        // The first byte that rules out a split may be the last byte of the body: read no further.
         let blanks = after.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
         let is_split = match after.get(blanks) {
             None | Some(b'\n' | b'\r') => true,

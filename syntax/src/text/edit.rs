@@ -14,7 +14,7 @@ pub struct TextEdit {
 }
 
 impl TextEdit {
-    /// Edits by where they start; `None` if two of them overlap.
+    /// Sorts edits by their start; `None` if two of them overlap.
     pub fn in_order(mut edits: Vec<TextEdit>) -> Option<Vec<TextEdit>> {
         edits.sort_by_key(|it| (it.range.start, it.range.end));
         let overlap = edits.windows(2).any(|it| it[0].range.end > it[1].range.start);

@@ -1,4 +1,4 @@
-//! Identifiers: the characters that they are made of.
+//! Identifiers and their characters.
 //!
 //! *Source.* The grammar of MLIR's language reference:
 //!
@@ -7,23 +7,22 @@
 //! suffix-id ::= digit+ | (letter | [$._-]) (letter | digit | [$._-])*
 //! ```
 //!
-//! A bare identifier is a keyword, the name of an op or of an attribute, or stands after `@`; a
-//! suffix identifier stands after `%`, `^`, `#` or `!`.
+//! A bare identifier is a keyword or the name of an op or an attribute, or follows `@`. A suffix
+//! identifier follows `%`, `^`, `#` or `!`.
 
-/// A byte that a bare identifier may start with.
+/// A byte that may start a bare identifier.
 pub(crate) const BARE_START: u8 = 1;
-/// A byte of a bare identifier.
+/// A byte inside a bare identifier.
 pub(crate) const BARE: u8 = 2;
-/// A byte that a suffix identifier that is no number may start with.
+/// A byte that may start a suffix identifier that is not a number.
 pub(crate) const SUFFIX_START: u8 = 4;
-/// A byte of a suffix identifier.
+/// A byte inside a suffix identifier.
 pub(crate) const SUFFIX: u8 = 8;
 pub(crate) const DIGIT: u8 = 16;
-/// A byte of a name after which a body may follow in the pretty form of a dialect type or
-/// attribute: no `$`.
+/// A byte of a name before the body of a dialect type or attribute in pretty form: no `$`.
 const WORD: u8 = 32;
 
-/// The classes of each byte; none beyond ASCII.
+/// The classes of each byte; none for bytes beyond ASCII.
 static CLASS: [u8; 256] = {
     let mut class = [0; 256];
     let mut b = 0;
@@ -45,12 +44,12 @@ static CLASS: [u8; 256] = {
     class
 };
 
-/// Returns true if a byte is of a class.
+/// Returns true if the byte has the class.
 pub(crate) fn is(byte: u8, class: u8) -> bool {
     CLASS[byte as usize] & class != 0
 }
 
-/// The first byte from `at` on that is not of a class.
+/// Returns the first byte from `at` on that does not have the class.
 pub(crate) fn skip(bytes: &[u8], mut at: usize, class: u8) -> usize {
     while bytes.get(at).is_some_and(|&byte| is(byte, class)) {
         at += 1;
@@ -58,17 +57,18 @@ pub(crate) fn skip(bytes: &[u8], mut at: usize, class: u8) -> usize {
     at
 }
 
-/// Length in bytes of the suffix identifier at the start of the text.
+/// Returns the length in bytes of the suffix identifier at the start of the text.
 pub(crate) fn prefixed_len(text: &str) -> usize {
     skip(text.as_bytes(), 0, SUFFIX)
 }
 
-/// Length in bytes of the bare identifier at the start of the text; digits may come first.
+/// Returns the length in bytes of the bare identifier at the start of the text, which may also
+/// start with a digit.
 pub(crate) fn bare_len(text: &str) -> usize {
     skip(text.as_bytes(), 0, BARE)
 }
 
-/// Number of letters, digits, `_` and `.` at the start of the text.
+/// Returns the number of letters, digits, `_` and `.` at the start of the text.
 pub(crate) fn word_len(text: &str) -> usize {
     skip(text.as_bytes(), 0, WORD)
 }
@@ -78,8 +78,7 @@ pub fn is_identifier_byte(byte: u8) -> bool {
     is(byte, SUFFIX)
 }
 
-/// Returns true for a bare identifier, which needs no quotes as a symbol or the name of an
-/// attribute.
+/// Returns true for a bare identifier. A symbol or an attribute name of this form needs no quotes.
 pub fn is_bare(text: &str) -> bool {
     text.bytes().next().is_some_and(|it| is(it, BARE_START)) && bare_len(text) == text.len()
 }
@@ -95,8 +94,8 @@ pub fn is_suffix(text: &str) -> bool {
     skip(bytes, 0, class) == bytes.len()
 }
 
-/// The end of the number whose first digit is at `at`, and whether it is a float: `12`, `0x1F`,
-/// `1.`, `2.5e-3`.
+/// Returns the end of the number with its first digit at `at`, and true if it is a float: `12`,
+/// `0x1F`, `1.`, `2.5e-3`.
 #[inline]
 pub(crate) fn number_end(bytes: &[u8], at: usize) -> (usize, bool) {
     let peek = |at: usize| bytes.get(at).copied().unwrap_or(0);

@@ -1,18 +1,18 @@
-//! The lexer: text to tokens, total and lossless.
+//! The lexer: converts any text to tokens and loses no byte.
 //!
-//! Every byte of the text belongs to one token or to the trivia (blanks, NUL bytes and comments)
-//! between tokens; what MLIR does not accept becomes [`TokenKind::Error`]. The rules are those of
-//! MLIR's own lexer. Two are not those of a usual one:
+//! Every byte of the text is in one token or in the trivia (blanks, NUL bytes and comments) between
+//! tokens. Bytes that MLIR rejects become [`TokenKind::Error`]. The rules are those of MLIR's
+//! lexer. Two of them are unusual:
 //!
 //! - `!name<` and `#name<` without a blank open a *dialect body*: raw bytes with balanced brackets,
-//!   in which `//` is no comment and `->` is skipped as a unit. The whole is one token. A body that
-//!   does not close before a line that starts an op is not taken for one: the name is a token and
-//!   `<` another, so that one unclosed `<` costs a line.
-//! - A comment that holds `// -----`, with nothing or a further comment behind it, splits the file
-//!   there, wherever in its line it stands, and is a token from there on.
+//!   in which `//` does not start a comment and `->` is skipped as a unit. Name and body are one
+//!   token. If a body does not close before a line that starts an op, the name and the `<` are
+//!   separate tokens, so an unclosed `<` affects only its line.
+//! - A comment that contains `// -----`, followed by nothing or by another comment, splits the file
+//!   at this mark, anywhere in its line. The token starts at the mark.
 //!
-//! *Cost.* Linear. A body that does not close is looked through once: what that look says of the
-//! `<` inside is remembered.
+//! *Cost.* Linear. The text after an unclosed body is searched once: the search also finds the ends
+//! of the bodies inside.
 
 use std::ops::Range;
 
@@ -23,11 +23,11 @@ use crate::{SPLIT_MARKER, Token, TokenKind};
 
 const SPLIT: &[u8] = SPLIT_MARKER.as_bytes();
 
-/// The text that follows it where a pass has printed the program.
+/// A mark with this text behind it is the headline of a program that a pass has printed.
 const IR_DUMP: &[u8] = b"// IR Dump";
 
-/// The kind of each byte that is a token by itself whatever follows it (a comment is found before);
-/// others are errors.
+/// The kind of each byte that is a complete token, regardless of the next byte (comments are
+/// recognized earlier). Other bytes are errors.
 static SINGLE: [TokenKind; 256] = {
     let mut single = [TokenKind::Error; 256];
     single[b':' as usize] = TokenKind::Colon;
@@ -63,7 +63,7 @@ pub fn lex(text: &str) -> Tokens {
     lex_part(text, true)
 }
 
-/// Lexes a part of a file that starts at the file's start or right after a token.
+/// Lexes a part of a file that begins at the start of the file or right after a token.
 pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
     let mut lexer = Lexer::new(at_file_start);
     let mut tokens = Vec::with_capacity(text.len() / 5 + 1);
@@ -76,7 +76,8 @@ pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
     }
 }
 
-/// The problem with the text of a [`TokenKind::Error`] token, and its place in that text.
+/// Returns the position of the problem in the text of a [`TokenKind::Error`] token, and its
+/// message.
 pub(crate) fn error_in(text: &str) -> (Range<usize>, &'static str) {
     let start = usize::from(text.starts_with('@'));
     if text[start..].starts_with('"') {
@@ -89,7 +90,7 @@ pub(crate) fn error_in(text: &str) -> (Range<usize>, &'static str) {
     (0..text.len(), error_message(text))
 }
 
-/// The first escape of the string at `start` that MLIR does not know.
+/// Returns the first escape of the string at `start` that MLIR rejects.
 fn unknown_escape(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     while at < bytes.len() && bytes[at] != b'"' {
@@ -114,44 +115,44 @@ fn error_message(text: &str) -> &'static str {
     }
 }
 
-/// The state of lexing a text, for readers that take the tokens one by one.
+/// The state of the lexer, for readers that take tokens one by one.
 #[derive(Debug, Default)]
 pub struct Lexer {
     /// Start of the last token.
     start: usize,
-    /// The next byte.
+    /// The next byte to read.
     at: usize,
-    /// The byte after the last that the end of the last token depends on.
+    /// The byte after the last one that determines the end of the last token.
     reach: usize,
-    /// The text starts where its file does.
+    /// True if the text begins at the start of the file.
     at_file_start: bool,
-    /// Nothing but blanks and comments since the last line break.
+    /// True if only blanks and comments were read since the last line break.
     at_line_start: bool,
     bodies: DialectBodies,
 }
 
 impl Lexer {
-    /// At the start of a text, which is that of its file or stands right after a token.
+    /// Creates a lexer at the start of a text, which is the start of the file or follows a token.
     pub fn new(at_file_start: bool) -> Self {
         Self { at_file_start, at_line_start: at_file_start, ..Self::default() }
     }
 
-    /// Returns the state of lexing, to go back to.
+    /// Returns the position, for [`Lexer::go_to`].
     pub(crate) fn state(&self) -> (usize, bool) {
         (self.at, self.at_line_start)
     }
 
-    /// Goes to a place, which is after a token or was one's [`Lexer::state`]. Facts found after it
-    /// are dropped.
+    /// Moves to a position right after a token, or to one that [`Lexer::state`] returned. Facts
+    /// about the text behind it are dropped.
     pub(crate) fn go_to(&mut self, (at, at_line_start): (usize, bool)) {
         (self.at, self.at_line_start) = (at, at_line_start);
         self.bodies.forget();
     }
 
-    /// The next token of the text, which is the same each time, and the byte after the last that
-    /// its end depends on. At the end: [`TokenKind::Eof`].
-    // The token is put together where it is wanted: as a value in memory it would be written in
-    // parts and read at once, which processors wait for.
+    /// Returns the next token of the text and the byte after the last one that determines its end.
+    /// All calls must pass the same text. Returns [`TokenKind::Eof`] at the end.
+    // The token is built here, at the end: a value in memory would be written in parts and
+    // immediately read as a whole, which stalls processors.
     #[inline]
     pub fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
         let (kind, at_line_start) = self.advance(bytes);
@@ -159,7 +160,7 @@ impl Lexer {
         (token, self.reach)
     }
 
-    /// Goes to the end of the next token.
+    /// Moves to the end of the next token.
     fn advance(&mut self, bytes: &[u8]) -> (TokenKind, bool) {
         let at_line_start = self.skip_trivia(bytes);
         self.start = self.at;
@@ -177,7 +178,7 @@ impl Lexer {
         (kind, at_line_start || kind == TokenKind::Eof)
     }
 
-    /// Moves to the next token. Returns whether a line break was passed.
+    /// Moves to the next token. Returns true if a line break was passed.
     fn skip_trivia(&mut self, bytes: &[u8]) -> bool {
         let mut at_line_start = self.at_line_start;
         while let Some(&byte) = bytes.get(self.at) {
@@ -187,7 +188,7 @@ impl Lexer {
                     self.at += 1;
                 }
                 b' ' | b'\t' | 0 => self.at += 1,
-                // A byte order mark at the very start is accepted and has no meaning.
+                // A byte order mark at the start of the file is accepted and has no meaning.
                 0xEF if self.at == 0
                     && self.at_file_start
                     && bytes.starts_with(b"\xEF\xBB\xBF") =>
@@ -235,7 +236,7 @@ impl Lexer {
             b'-' => (TokenKind::Minus, 1),
             b'.' if peek(1) == b'.' && peek(2) == b'.' => (TokenKind::Ellipsis, 3),
             _ => {
-                // An unexpected character is the whole character.
+                // The token is the whole unexpected character, which may have several bytes.
                 let rest = bytes.get(self.at + 1..).unwrap_or_default();
                 (TokenKind::Error, 1 + rest.iter().take_while(|&it| it & 0xC0 == 0x80).count())
             }
@@ -288,8 +289,8 @@ impl Lexer {
         if is_float { TokenKind::Float } else { TokenKind::Int }
     }
 
-    /// Moves past the string that starts at the current byte; `false` (and to the end of the line)
-    /// if it is not well-formed.
+    /// Moves past the string that starts at the current byte. If it is malformed, moves to the end
+    /// of the line and returns false.
     fn string(&mut self, bytes: &[u8]) -> bool {
         let (end, is_fine) = string_end(bytes, self.at);
         self.at = end;
@@ -302,13 +303,13 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     rest.iter().position(|&b| b == b'\n' || b == b'\r').map_or(bytes.len(), |n| at + n)
 }
 
-/// Where a comment, all of its line, splits the file, if it does: at the first [`SPLIT`] behind
-/// which the line is over, blanks aside, or another comment starts.
+/// Returns the position at which a comment, up to the end of its line, splits the file: the first
+/// [`SPLIT`] before only blanks or another comment.
 ///
-/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on behind
-/// them, in the same line. Where it would then read an error, or an op, the comment stays a comment
-/// for everyone who does not split at all: `// ----- A headline -----`. So does one that quotes the
-/// headline of a printed program: `// CHECK: // -----// IR Dump`.
+/// `mlir-opt --split-input-file` splits at every [`SPLIT`] and reads the rest of the line as code.
+/// If this rest is an error or an op, the text is a comment here, as it is for tools that do not
+/// split: `// ----- A headline -----`. A comment that quotes the headline of a printed program does
+/// not split either: `// CHECK: // -----// IR Dump`.
 fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     let text = &bytes[comment.clone()];
     let is_split = |at: usize| {
@@ -321,16 +322,16 @@ fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     found.find(|it| is_split(it.0)).map(|it| comment.start + it.0)
 }
 
-/// Returns true if MLIR reads nothing in the rest of a line: blanks, and perhaps a comment.
+/// Returns true if the rest of a line contains only blanks and comments.
 fn is_over(rest: &[u8]) -> bool {
     let rest = rest.trim_ascii_start();
     rest.is_empty() || rest.starts_with(b"//")
 }
 
-/// Returns the places of [`SPLIT_MARKER`] at which `mlir-opt --split-input-file` splits a text,
-/// those in strings and dialect bodies left out. These are the places of all tokens that split, and
-/// those in comments where MLIR reads the rest of the line: in `// ----- func.func private @f()`
-/// the function.
+/// Returns the positions of [`SPLIT_MARKER`] at which `mlir-opt --split-input-file` splits a text,
+/// except in strings and dialect bodies. They include all tokens that split, and the comments in
+/// which MLIR reads the rest of the line as code: the function in `// ----- func.func private
+/// @f()`.
 pub fn split_places(text: &str) -> Vec<usize> {
     let mut places: Vec<usize> = text.match_indices(SPLIT_MARKER).map(|it| it.0).collect();
     if !places.is_empty() {

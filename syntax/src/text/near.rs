@@ -1,18 +1,18 @@
-//! Names that are almost right.
+//! Similar names, for suggestions.
 
-/// Longer names are not compared.
+/// Maximum length in bytes of compared names.
 const MAX_NAME: usize = 64;
 /// Maximum number of names that are compared with one name.
 const MAX_NAMES: usize = 256;
 
-/// Returns the number of letters to change, add, remove or swap with the next one; `None` if it is
-/// more than `most`.
+/// Returns the number of letters to change, add, remove or swap with the next letter; `None` if it
+/// is greater than `most`.
 pub(crate) fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > most || a.len().max(b.len()) > MAX_NAME {
         return None;
     }
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    // Letters that one of them lacks: a change makes two of them.
+    // Letters that only one of the names has. One change accounts for two of them.
     let letters = |it: &[u8]| it.iter().fold(0u64, |all, it| all | 1 << (it & 63));
     if (letters(a) ^ letters(b)).count_ones() as usize > 2 * most {
         return None;
@@ -35,8 +35,8 @@ pub(crate) fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
     Some(last[b.len()]).filter(|&it| it <= most)
 }
 
-/// The most letters in which a name may differ from the one that is meant. Short names mean
-/// something else when one letter differs, and so do numbers.
+/// Returns the maximum number of different letters between a misspelled name and the intended name.
+/// Short names and numbers with one different letter are usually intended as written.
 fn most_letters(name: &str) -> usize {
     match name.len() {
         _ if name.bytes().all(|it| it.is_ascii_digit()) => 0,
@@ -46,8 +46,8 @@ fn most_letters(name: &str) -> usize {
     }
 }
 
-/// Returns the most similar names, nearest first, all of the least distance: at most two letters
-/// differ, fewer in short names. A difference in case alone is always near.
+/// Returns the most similar names, all at the least distance: at most two letters differ, fewer in
+/// short names. Names that differ only in case are always similar.
 pub fn nearest<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let most = most_letters(name);
     let mut found: Vec<(usize, &str)> = Vec::new();

@@ -1,22 +1,22 @@
-//! Problems of a text, found while reading it.
+//! Problems of a text that the parser or the verifier finds.
 
 use crate::{Category, Code, Span};
 
-/// One thing wrong with one op.
+/// A problem of an op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The kind of problem.
+    /// The code of the problem.
     pub code: Code,
-    /// Where: in the op's own text (see [`crate::OpData`]) once stored, in the lexed text while
-    /// parsing.
+    /// Its range: in the op's own text (see [`crate::OpData`]) once it is stored, in the lexed text
+    /// during parsing.
     pub span: Span,
-    /// The problem and, where it helps, its solution; starts in lower case, no full stop.
+    /// The problem and, where it helps, a solution; starts in lower case, without a full stop.
     pub message: String,
 }
 
 impl Problem {
-    /// The family: that of its code.
+    /// Returns the family of its code.
     pub fn category(&self) -> Category {
         self.code.category()
     }

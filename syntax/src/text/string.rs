@@ -1,22 +1,22 @@
-//! String literals: the bytes that they stand for, and one text for each sequence of bytes.
+//! String literals: their bytes, and a unique text for each sequence of bytes.
 //!
-//! A string of MLIR is a sequence of bytes: `"\FF"` is one byte that is not UTF-8. The IR holds
-//! strings as text, so that they can be shown. The text of bytes is
+//! A string of MLIR is a sequence of bytes: `"\FF"` is one byte that is not UTF-8. The IR stores
+//! strings as text, so that they can be shown. The text of a sequence of bytes consists of:
 //!
-//! - these bytes, where they are UTF-8 and do not contain what looks like the escape of a byte that
-//!   is not ASCII (a backslash and two upper-case digits from `80` to `FF`);
-//! - otherwise these bytes with each backslash doubled and each byte that is not UTF-8 escaped:
-//!   `a\FF`, and `\\FF` of the backslash followed by two letters.
+//! - the bytes themselves, if they are UTF-8 and do not contain the escape of a byte beyond ASCII
+//!   (a backslash and two upper-case hexadecimal digits from `80` to `FF`);
+//! - otherwise the bytes with each backslash doubled and each byte that is not UTF-8 escaped:
+//!   `a\FF`; a literal backslash before two letters becomes `\\FF`.
 //!
 //! *Law.* Different bytes have different texts ([`bytes_of`] is the inverse of [`text_of`]). So
-//! strings are equal if their texts are; their order is that of their bytes, which is not always
-//! that of their texts ([`compare`]).
+//! strings are equal if their texts are. Their order is that of their bytes, which may differ from
+//! the order of their texts ([`compare`]).
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
-/// Length of a string literal in bytes, quotes included.
+/// Returns the length of a string literal in bytes, including its quotes.
 pub(crate) fn string_len(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -27,7 +27,7 @@ pub(crate) fn string_len(text: &str) -> usize {
 }
 
 /// Returns the end of the string that starts at `at`, and true if it is well-formed. An
-/// unterminated string ends with its line.
+/// unterminated string ends at the end of its line.
 pub(crate) fn string_end(bytes: &[u8], mut at: usize) -> (usize, bool) {
     at += 1;
     let mut is_fine = true;
@@ -55,7 +55,7 @@ pub(crate) enum Escape {
 }
 
 impl Escape {
-    /// Reads the escape whose backslash is at `at`, if there is one that MLIR knows.
+    /// Parses the escape with the backslash at `at`, if MLIR accepts it.
     #[inline]
     pub(crate) fn at(bytes: &[u8], at: usize) -> Option<Self> {
         let digit = |at: usize| bytes.get(at).and_then(|&it| char::from(it).to_digit(16));
@@ -67,7 +67,7 @@ impl Escape {
         }
     }
 
-    /// Number of bytes that the escape takes.
+    /// Length of the escape in bytes.
     pub(crate) fn len(self) -> usize {
         match self {
             Self::Short(_) => 2,
@@ -76,8 +76,8 @@ impl Escape {
     }
 }
 
-/// The bytes that the inside of a literal stands for. A backslash that starts no escape stands for
-/// itself.
+/// Returns the bytes of a literal without its quotes. A backslash that starts no escape is a byte
+/// of the string.
 fn unescape(inside: &str) -> Vec<u8> {
     let bytes = inside.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -93,8 +93,8 @@ fn unescape(inside: &str) -> Vec<u8> {
     out
 }
 
-/// True if a text contains what looks like an escaped byte that is not ASCII: then it is no text of
-/// bytes that it is equal to.
+/// True if a text contains the escape of a byte beyond ASCII. Such a text is not equal to its
+/// bytes.
 fn is_escaped(text: &str) -> bool {
     let is_high = |it: u8| matches!(it, b'8' | b'9' | b'A'..=b'F');
     let is_low = |it: u8| matches!(it, b'0'..=b'9' | b'A'..=b'F');
@@ -102,7 +102,7 @@ fn is_escaped(text: &str) -> bool {
     text.contains('\\') && triples.any(|it| it[0] == b'\\' && is_high(it[1]) && is_low(it[2]))
 }
 
-/// The text of bytes.
+/// Returns the text of a sequence of bytes.
 pub fn text_of(bytes: Vec<u8>) -> String {
     let bytes = match String::from_utf8(bytes) {
         Ok(text) if !is_escaped(&text) => return text,
@@ -119,16 +119,16 @@ pub fn text_of(bytes: Vec<u8>) -> String {
     out
 }
 
-/// The bytes of a text that [`text_of`] made.
+/// Returns the bytes of a text that [`text_of`] returned.
 pub fn bytes_of(text: &str) -> Cow<'_, [u8]> {
     if is_escaped(text) { unescape(text).into() } else { text.as_bytes().into() }
 }
 
-/// The order of the bytes of two texts.
+/// Compares the bytes of two texts.
 pub fn compare(a: &str, b: &str) -> Ordering {
     let (x, y) = (a.as_bytes(), b.as_bytes());
     let same = x.iter().zip(y).take_while(|it| it.0 == it.1).count();
-    // Up to the first difference, a text without a backslash is its bytes.
+    // A text is equal to its bytes if it has no backslash up to the first difference.
     let has_escape = |it: &[u8]| it.iter().take(same + 1).any(|it| *it == b'\\');
     if has_escape(x) || has_escape(y) {
         return bytes_of(a).cmp(&bytes_of(b));
@@ -136,15 +136,14 @@ pub fn compare(a: &str, b: &str) -> Ordering {
     x[same..].cmp(&y[same..])
 }
 
-/// The text of the bytes that a string literal stands for; a bare name stands for itself.
+/// Returns the text of a string literal; a bare name is returned unchanged.
 pub fn unquoted(literal: &str) -> Cow<'_, str> {
     let inside = literal.strip_prefix('"').unwrap_or(literal);
     let inside = inside.strip_suffix('"').unwrap_or(inside);
     if inside.contains('\\') { text_of(unescape(inside)).into() } else { inside.into() }
 }
 
-/// Appends the literal of a text; each byte that is not printable ASCII is escaped, as MLIR prints
-/// it.
+/// Appends the literal of a text. Each byte that is not printable ASCII is escaped, as in MLIR.
 pub fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
     if is_escaped(text) {
@@ -155,7 +154,7 @@ pub fn push_quoted(out: &mut String, text: &str) {
         // Text without escapes is copied in one piece.
         let mut from = 0;
         for (at, byte) in text.bytes().enumerate().filter(|it| !is_plain(it.1)) {
-            // Between bytes of one character there is nothing.
+            // Consecutive escaped bytes have no text between them.
             if from < at {
                 out.push_str(&text[from..at]);
             }
@@ -182,7 +181,7 @@ fn push_byte(out: &mut String, byte: u8) {
     }
 }
 
-/// The literal of a text.
+/// Returns the literal of a text.
 pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_quoted(&mut out, text);
@@ -226,9 +225,9 @@ mod tests {
             (r#""\\\FF""#, r"\\\FF", r#""\\\FF""#),
             (r#""\\\\FF""#, r"\\\\FF", r#""\\\\FF""#),
             (r#""\61\C3\A9\ff\n""#, "aé\\FF\n", r#""a\C3\A9\FF\0A""#),
-            // A backslash that is unlike an escape of a byte stays as it is.
+            // A backslash that does not start an escape of a byte is unchanged.
             (r#""C:\\dir\\7F\\ff""#, r"C:\dir\7F\ff", r#""C:\\dir\\7F\\ff""#),
-            // The first bytes of a character of three.
+            // The first bytes of a three-byte character.
             (r#""\E2\82""#, r"\E2\82", r#""\E2\82""#),
             (r#""\C0\80""#, r"\C0\80", r#""\C0\80""#),
         ] {
@@ -246,7 +245,7 @@ mod tests {
         assert_eq!(texts, ["\\", "\\\\FF", "z", "é", "\\FF"]);
     }
 
-    /// The bytes of a literal, read one character at a time.
+    /// The bytes of a literal, decoded one character at a time.
     fn decoded(literal: &str) -> Vec<u8> {
         let mut out = Vec::new();
         let mut rest = literal[1..literal.len() - 1].bytes();
@@ -269,7 +268,7 @@ mod tests {
     #[test]
     fn every_sequence_of_bytes_has_a_text_of_its_own() {
         use proptest::prelude::*;
-        // Bytes, and pieces that look like escapes.
+        // Bytes, and text that resembles escapes.
         let piece = prop_oneof![
             any::<u8>().prop_map(|it| vec![it]),
             Just(b"\\".to_vec()),
@@ -278,7 +277,7 @@ mod tests {
             any::<u8>().prop_map(|it| format!("\\{it:02X}").into_bytes()),
         ];
         let bytes = prop::collection::vec(piece, 0..24).prop_map(|it| it.concat());
-        // Two with a common start.
+        // Two texts with a common prefix.
         let both = (bytes.clone(), bytes.clone(), bytes)
             .prop_map(|(start, one, other)| [[&start[..], &one].concat(), [start, other].concat()]);
         proptest!(|([bytes, other] in both)| {

@@ -1,11 +1,11 @@
-//! Tokens: kinds and spans. The lexer that makes them is [`crate::lex`].
+//! Tokens: kinds and spans. The lexer is in [`crate::lex`].
 
 use std::ops::Range;
 
 /// The marker at which `mlir-opt --split-input-file` splits a text.
 pub const SPLIT_MARKER: &str = "// -----";
 
-/// The kind of a token. Its spelling is in the text.
+/// The kind of a token. The text contains its spelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum TokenKind {
@@ -73,18 +73,18 @@ pub enum TokenKind {
     FileMetaOpen,
     /// `#-}`
     FileMetaClose,
-    /// A whole region `{ ... }` of an op, as the op's own grammar sees it.
+    /// A whole region `{ ... }` of an op; the grammar of an op sees each region as one token.
     Region,
-    /// A `// -----` at the end of a line: it splits the file.
+    /// A `// -----` that splits the file, up to the end of its line.
     Split,
-    /// Bytes that are no token: an unexpected character, an unterminated or ill-formed string, `#`
-    /// or `!` without a name.
+    /// Bytes that form no valid token: an unexpected character, an unterminated or malformed
+    /// string, `#` or `!` without a name.
     Error,
     /// The end of the text.
     Eof,
 }
 
-/// A token and its range, in bytes of the text that was lexed.
+/// A token with its range in bytes of the lexed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// First byte.
@@ -98,13 +98,13 @@ pub struct Token {
 }
 
 impl Token {
-    /// The bytes of the token.
+    /// Returns the range of the token in bytes.
     #[inline]
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// The span of the token.
+    /// Returns the span of the token.
     pub fn span(self) -> Span {
         Span { start: self.start, end: self.end }
     }

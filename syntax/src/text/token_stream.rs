@@ -1,11 +1,12 @@
-//! Text and tokens as they are asked for, with holes where old items are taken over unread.
+//! A stream of text and tokens that are read on demand, with holes for old items that are reused.
 //!
-//! The reader of items ([`crate::skeleton`]) asks for one token after the other. A whole text is at
-//! hand at once; the text around an edit is copied from the rope piece by piece, each piece twice
-//! as long as the one before, until an old item can be taken over. Then reading goes on after that:
-//! what was read ahead is dropped, and a *hole* stands for what was left out: one [`FILLER`].
+//! The reader of items ([`crate::skeleton`]) requests one token after the other. If the whole text
+//! is parsed, it is available at once. After an edit, the text around the edit is copied from the
+//! rope in pieces, each twice as long as the previous one, until an old item can be reused. Reading
+//! then continues after that item: text that was read ahead is dropped, and a *hole*, one
+//! [`FILLER`], replaces the text of the reused items.
 //!
-//! *Coordinates.* Tokens are in bytes of what was read, [`TokenStream::text`]. A place in the
+//! *Coordinates.* Tokens are measured in bytes of [`TokenStream::text`]. Their position in the
 //! document is that plus [`TokenStream::base`], which grows with each hole.
 
 use std::borrow::Cow;
@@ -15,39 +16,40 @@ use ropey::Rope;
 use crate::lex::{LOOK_AHEAD, Lexer};
 use crate::{Token, TokenKind};
 
-/// Number of bytes of a rope that are read at first.
+/// Number of bytes that are read from a rope at first.
 const FIRST_READ: usize = 160;
 
-/// Stands for text that was left out, so that a region that holds it is not empty.
+/// Replaces the text of a hole, so that a region with only a hole is not empty.
 const FILLER: char = 'x';
 
-/// Most texts have at most one token in this number of bytes.
+/// Most texts have at most one token per this number of bytes.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// Number of tokens that are lexed at once if the whole text is at hand.
+/// Number of tokens that are lexed at once if the whole text is available.
 const BATCH: usize = 256;
 
 #[derive(Debug)]
 pub(crate) struct TokenStream<'a> {
     text: Cow<'a, str>,
-    /// The source of more text.
+    /// The source of further text; `None` if the whole text was given.
     rope: Option<&'a Rope>,
     base: usize,
     /// Start of the current piece in `text`.
     piece: usize,
     lexer: Lexer,
     tokens: Vec<Token>,
-    /// For the few tokens whose end was found by reading further than [`LOOK_AHEAD`]: the index,
-    /// and the byte of the document after the last that was read.
+    /// For the few tokens with an end that depends on more than [`LOOK_AHEAD`] bytes behind it: the
+    /// index of the token, and the byte of the document after the last one that was read.
     reaches: Vec<(u32, u32)>,
-    /// Bytes that were read, dropped ones included.
+    /// Number of bytes that were read, including dropped ones.
     n_read: usize,
 }
 
 impl<'a> TokenStream<'a> {
-    /// A whole text.
+    /// Creates a stream of a whole text.
     pub(crate) fn whole(text: &'a str) -> Self {
-        // Not for all of a long text: what is read of it is cut off, stretch by stretch.
+        // The capacity is limited because [`TokenStream::cut`] removes the tokens of long texts in
+        // stretches.
         let n_tokens = text.len().min(1 << 14) / BYTES_PER_TOKEN + 1;
         Self {
             text: Cow::Borrowed(text),
@@ -61,7 +63,8 @@ impl<'a> TokenStream<'a> {
         }
     }
 
-    /// The text of a rope from a byte on, which is its start or right after a token.
+    /// Creates a stream of a rope from byte `start` on, which is the start of the rope or follows a
+    /// token.
     pub(crate) fn from_rope(rope: &'a Rope, start: usize) -> Self {
         Self {
             text: Cow::Owned(String::new()),
@@ -75,27 +78,28 @@ impl<'a> TokenStream<'a> {
         }
     }
 
-    /// The text that was read, without the holes.
+    /// Returns the text that was read, with a [`FILLER`] for each hole.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The tokens that were read so far.
+    /// Returns the tokens that were read so far.
     pub(crate) fn tokens(&self) -> &[Token] {
         &self.tokens
     }
 
-    /// The distance from a place after the last hole to its place in the document.
+    /// Returns the difference between a position in the document and in [`TokenStream::text`],
+    /// behind the last hole.
     pub(crate) fn base(&self) -> usize {
         self.base
     }
 
-    /// Bytes that were read.
+    /// Returns the number of bytes that were read.
     pub(crate) fn n_read(&self) -> usize {
         self.n_read
     }
 
-    /// A token, or the [`TokenKind::Eof`] before it.
+    /// Returns the token at `index`, or the [`TokenKind::Eof`] before it.
     #[inline]
     pub(crate) fn token(&mut self, index: usize) -> Token {
         match self.tokens.get(index) {
@@ -114,8 +118,8 @@ impl<'a> TokenStream<'a> {
         self.tokens[index]
     }
 
-    /// The byte of the document after the last that the ends of the tokens up to this one depend
-    /// on, of those that looked far. Each is told once.
+    /// Returns the next far reach (see the field `reaches`) if its token is at most `index`. `next`
+    /// is the cursor of the caller, so each is returned once.
     #[inline]
     pub(crate) fn take_reach(&mut self, index: usize, next: &mut usize) -> Option<u32> {
         let (token, reach) = *self.reaches.get(*next)?;
@@ -125,7 +129,7 @@ impl<'a> TokenStream<'a> {
         })
     }
 
-    /// Number of tokens that looked far ahead.
+    /// Number of tokens with a far reach.
     pub(crate) fn n_reaches(&self) -> usize {
         self.reaches.len()
     }
@@ -149,7 +153,7 @@ impl<'a> TokenStream<'a> {
         }
     }
 
-    /// Reads on; `false` at the end.
+    /// Reads more text; returns false at the end.
     fn read(&mut self) -> bool {
         let Some(rope) = self.rope else { return false };
         let from = self.base + self.text.len();
@@ -167,7 +171,8 @@ impl<'a> TokenStream<'a> {
         true
     }
 
-    /// Cuts off the tokens before one, which is number 0 from now on: a stream of these alone.
+    /// Removes the tokens before token `before` and returns them as a stream. Token `before` gets
+    /// the number 0.
     pub(crate) fn cut(&mut self, before: usize) -> TokenStream<'a> {
         let rest = self.tokens.split_off(before.min(self.tokens.len()));
         self.reaches.retain_mut(|it| {
@@ -187,8 +192,8 @@ impl<'a> TokenStream<'a> {
         }
     }
 
-    /// Makes a hole of `len` bytes of the document where the trivia before token `index` starts, at
-    /// byte `at`. Returns where it ends.
+    /// Replaces `len` bytes of the document by a hole. It starts at byte `at`, the start of the
+    /// trivia before token `index`. Returns the end of the hole.
     pub(crate) fn skip(&mut self, index: usize, at: u32, len: usize) -> u32 {
         self.tokens.truncate(index);
         while self.reaches.last().is_some_and(|it| it.0 as usize >= index) {

@@ -1,8 +1,8 @@
 //! Affine maps and sets as data.
 //!
-//! Expressions are built by [`Expr::binary`], which simplifies exactly as MLIR does when it builds
-//! them (constants folded, constants and symbols to the right, `d0 floordiv c * c + d0 mod c`
-//! recombined), so that equal texts of MLIR's printer mean equal data.
+//! Expressions are built by [`Expr::binary`]. It simplifies exactly as MLIR does (folds constants,
+//! moves constants and symbols to the right, recombines `d0 floordiv c * c + d0 mod c`), so equal
+//! texts of MLIR's printer mean equal data.
 
 use std::fmt;
 
@@ -37,7 +37,7 @@ pub enum Expr {
     Dim(u32),
     /// `s0`
     Symbol(u32),
-    /// Two expressions joined.
+    /// An operation on two expressions.
     Binary(Operator, Box<(Expr, Expr)>),
 }
 
@@ -82,19 +82,19 @@ impl Affine {
         }
     }
 
-    /// The number of operands it is applied to.
+    /// Number of inputs: dimensions and symbols.
     pub fn n_inputs(&self) -> usize {
         (self.n_dims + self.n_symbols) as usize
     }
 
-    /// About how many parts it is written with.
+    /// Approximate length of the text, in tokens.
     pub(crate) fn n_parts(&self) -> usize {
         self.n_inputs() + 4 * self.n_results()
     }
 
-    /// The results of a map for integer inputs, dimensions first, in 64 bits that wrap. An input
-    /// that no result reads may be unknown. `None` for a set, where a result is not defined, and
-    /// where an input that is read is unknown or does not fit.
+    /// Evaluates a map for integer inputs, dimensions first, in wrapping 64-bit arithmetic. Inputs
+    /// that no result reads may be unknown. Returns `None` for a set, if a read input is unknown or
+    /// does not fit into 64 bits, or if a result is undefined.
     pub fn evaluate(&self, input: &dyn Fn(usize) -> Option<i128>) -> Option<SmallVec<[i64; 2]>> {
         let Body::Map(results) = &self.body else { return None };
         let n_dims = self.n_dims as usize;
@@ -116,7 +116,7 @@ impl Affine {
 }
 
 impl Expr {
-    /// Returns true if it is made of constants and symbols alone.
+    /// Returns true if the expression contains only constants and symbols.
     pub fn is_symbolic(&self) -> bool {
         match self {
             Expr::Const(_) | Expr::Symbol(_) => true,
@@ -125,7 +125,8 @@ impl Expr {
         }
     }
 
-    /// Returns true if all inputs that it reads, dimensions first, are among these.
+    /// Returns true if `is_among` is true for the index of every input that the expression reads
+    /// (dimensions first).
     fn reads_only(&self, n_dims: usize, is_among: &dyn Fn(usize) -> bool) -> bool {
         match self {
             Expr::Const(_) => true,
@@ -137,7 +138,7 @@ impl Expr {
         }
     }
 
-    /// The largest number that surely divides it; 0 for 0.
+    /// The largest number that is known to divide the expression; 0 for the constant 0.
     pub fn divisor(&self) -> u64 {
         match self {
             Expr::Const(value) => value.unsigned_abs(),
@@ -158,7 +159,7 @@ impl Expr {
         }
     }
 
-    /// Two expressions joined and simplified.
+    /// Combines two expressions and simplifies the result.
     #[must_use]
     pub fn binary(op: Operator, a: Expr, b: Expr) -> Expr {
         match op {
@@ -175,7 +176,7 @@ impl Expr {
         mul(self, Expr::Const(-1))
     }
 
-    /// Writes the expression as MLIR does, its dimensions and symbols as `leaf` writes them.
+    /// Writes the expression in MLIR's syntax. `leaf` writes dimensions and symbols.
     ///
     /// # Errors
     /// The errors of `out` and `leaf`.
@@ -191,8 +192,8 @@ impl Expr {
         Expr::Binary(op, Box::new((a, b)))
     }
 
-    /// The value at a point, in 64 bits that wrap; `None` where it is not defined: divisions by
-    /// zero, and remainders by less than one.
+    /// Evaluates the expression in wrapping 64-bit arithmetic. `None` if it is undefined: a
+    /// division by zero, or a remainder by less than one.
     pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Option<i64> {
         match self {
             Expr::Const(value) => Some(*value),
@@ -268,7 +269,7 @@ fn add(a: Expr, b: Expr) -> Expr {
     {
         return mul(left, Expr::Const(sum));
     }
-    // (x + c) + y = (x + y) + c; two constants whose sum does not fit stay as they are.
+    // (x + c) + y = (x + y) + c. Two constants whose sum does not fit are not combined.
     if let Expr::Binary(Add, both) = &a
         && is_const(&both.1)
         && !is_const(&b)
@@ -303,7 +304,7 @@ fn mul(a: Expr, b: Expr) -> Expr {
         }
         return Expr::raw(Mul, a, b);
     }
-    // Exactly one side may be no constant and no symbol: that one goes to the left.
+    // At most one side is not symbolic: it becomes the left one.
     if (!b.is_symbolic() && a.is_symbolic()) || is_const(&a) {
         return mul(b, a);
     }
@@ -390,7 +391,7 @@ fn modulo(a: Expr, b: Expr) -> Expr {
     Expr::raw(Mod, a, b)
 }
 
-/// The strength with which the context binds an expression; it decides about parentheses.
+/// Precedence of the context of an expression. Decides about parentheses.
 #[derive(Clone, Copy, PartialEq)]
 enum Binding {
     Weak,
@@ -483,7 +484,7 @@ impl fmt::Display for Expr {
     }
 }
 
-/// As MLIR prints it between the angle brackets: `(d0)[s0] -> (d0 + s0)`.
+/// Writes the text that MLIR prints between the angle brackets: `(d0)[s0] -> (d0 + s0)`.
 impl fmt::Display for Affine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, prefix: char, n: u32| {

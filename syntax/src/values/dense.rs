@@ -1,17 +1,18 @@
-//! `dense<...>`: how MLIR prints the elements of a shape.
+//! `dense<...>`: prints the elements of a shaped type as MLIR does.
 
 use std::fmt::Write as _;
 
 use crate::float::{float_bits, float_shape, rounded_float};
 use crate::{Interner, Type, TypeData};
 
-/// MLIR prints more elements than these, if they differ, as a hexadecimal string (LLVM 19,
+/// MLIR prints more than this number of different elements as a hexadecimal string (LLVM 19,
 /// `AsmPrinter.cpp`).
 pub(crate) const MOST_PRINTED: usize = 100;
 
-/// `dense<...>` of elements, given as MLIR prints each (`3`, `true`, `1.000000e+00`), in order; one
-/// text stands for all of them. Equal elements are printed once, more than 100 others by their
-/// bytes, all others in brackets as the sizes of the dimensions say.
+/// Returns `dense<...>` for elements whose texts are given as MLIR prints them (`3`, `true`,
+/// `1.000000e+00`), in order. A single text means that all elements are equal. Equal elements are
+/// printed once, more than 100 different elements as bytes, and others in brackets that are nested
+/// according to the sizes.
 pub fn dense_text(interner: &Interner, element: Type, sizes: &[u64], texts: &[String]) -> String {
     let mut out = "dense<".to_owned();
     if let Some(first) = texts.first().filter(|first| texts.iter().all(|it| it == *first)) {
@@ -27,8 +28,8 @@ pub fn dense_text(interner: &Interner, element: Type, sizes: &[u64], texts: &[St
     out
 }
 
-/// Number of bits of an element, of the types whose bytes are known: integers of up to 128 bits,
-/// indices, floats of up to 64.
+/// Width of an element type in bits, for types whose byte representation is known: integers of up
+/// to 128 bits, indices, floats of up to 64 bits.
 pub(crate) fn element_bits(interner: &Interner, element: Type) -> Option<u32> {
     match interner.type_data(element) {
         TypeData::Int { width: width @ 1..=128, .. } => Some(*width),
@@ -40,8 +41,8 @@ pub(crate) fn element_bits(interner: &Interner, element: Type) -> Option<u32> {
     }
 }
 
-/// The bytes of elements, each in whole bytes, the lowest first; of one bit, eight in a byte, the
-/// first in the lowest bit.
+/// The bytes of elements in hexadecimal, in little-endian order. Each element occupies whole bytes.
+/// For `i1`, a byte contains eight elements, the first one in the lowest bit.
 fn hex(interner: &Interner, element: Type, texts: &[String]) -> Option<String> {
     let width = element_bits(interner, element)?;
     let bits = texts.iter().map(|it| bits(interner, element, it));
@@ -69,14 +70,14 @@ fn hex(interner: &Interner, element: Type, texts: &[String]) -> Option<String> {
     Some(out)
 }
 
-/// The bits of an element as it is printed.
+/// The bits of a printed element.
 fn bits(interner: &Interner, element: Type, text: &str) -> Option<u128> {
     match (text, interner.type_data(element)) {
         ("true", _) => Some(1),
         ("false", _) => Some(0),
         (_, TypeData::Float(kind)) => match text.strip_prefix("0x") {
             Some(hex) => u128::from_str_radix(hex, 16).ok(),
-            // The digits are those that are read as the number.
+            // The printed digits are parsed and rounded to the type.
             None => Some(float_bits(rounded_float(text.parse().ok()?, kind), kind).into()),
         },
         _ => text.parse::<i128>().ok().map(|it| it as u128),
@@ -112,7 +113,8 @@ mod tests {
         dense_text(&interner, element, &[texts.len() as u64], &texts)
     }
 
-    /// A literal of many elements, the first and the last as given, the others between them.
+    /// A literal of 101 elements; `other` is the text of the elements between the first and the
+    /// last.
     fn many(data: TypeData, first: &str, other: &str, last: &str) -> String {
         let mut texts = vec![other; 101];
         (texts[0], texts[100]) = (first, last);
@@ -123,7 +125,7 @@ mod tests {
         TypeData::Int { width, sign: Sign::Signless }
     }
 
-    /// Read off mlir-opt 19.1.7.
+    /// The expected texts are from mlir-opt 19.1.7.
     #[test]
     fn more_than_a_hundred_elements_are_bytes() {
         assert_eq!(print(int(8), &["1", "2"]), "dense<[1, 2]>");
@@ -143,7 +145,7 @@ mod tests {
             many(float("f32"), "1.0e+00", "-0.0e+00", "0x7F800000"),
             ends("0000803F", "00000080", "0000807F")
         );
-        // The printed number is rounded when it is read.
+        // The printed number is rounded when it is parsed.
         assert_eq!(
             many(float("f16"), "1.192090e-07", "6.5504e+04", "6.1035e-05"),
             ends("0200", "FF7B", "0004")
@@ -154,7 +156,7 @@ mod tests {
         );
         let bools = format!("dense<\"0x01{}10\">", "00".repeat(11));
         assert_eq!(many(int(1), "true", "false", "true"), bools);
-        // Its bytes are not known.
+        // The byte representation of `f80` is unknown.
         let other = many(float("f80"), "1.0e+00", "2.0e+00", "1.0e+00");
         assert!(other.starts_with("dense<[1.0e+00, 2.0e+00, 2.0e+00"), "{other}");
     }

@@ -1,4 +1,5 @@
-//! Names of things: `u32` indices into the arenas of [`crate::Ir`].
+//! Ids of ops, values, blocks, regions and interned data: `u32` indices into the arenas of
+//! [`crate::Ir`] and its interner.
 
 use std::fmt;
 
@@ -15,7 +16,7 @@ macro_rules! entity {
                 self.0 as usize
             }
 
-            /// The entity with this index; for tables kept beside the IR.
+            /// The id with this index; for tables that are kept beside the IR.
             #[inline]
             pub fn from_index(index: usize) -> Self {
                 Self(index as u32)
@@ -31,9 +32,8 @@ macro_rules! entity {
 }
 
 entity!(
-    /// An item of a region: an operation, or one of the pseudo-operations that stand where
-    /// operations stand (block labels, aliases, resource sections, chunks of a split file). See
-    /// [`crate::OpKind`].
+    /// An item of a region: an operation, or a pseudo-operation (block label, alias, resource
+    /// section, chunk of a split file). See [`crate::OpKind`].
     Op, "op"
 );
 entity!(

@@ -1,4 +1,4 @@
-//! Float types: their values, and how MLIR prints them.
+//! The values of float types, and their text as MLIR prints it.
 
 #![allow(
     clippy::cast_possible_wrap,
@@ -6,36 +6,36 @@
     reason = "numbers of digits and exponents of floats"
 )]
 
-/// The layout of a float type: a sign, an exponent and the significand without its first bit, which
-/// is 0 for the least exponent.
+/// The encoding of a float type: a sign, an exponent, and a significand without its leading bit.
+/// The leading bit is 0 for the least exponent (subnormal numbers) and otherwise 1.
 #[derive(Clone, Copy)]
 struct Format {
-    /// Number of bits.
+    /// Total number of bits.
     width: u32,
-    /// Number of bits of the significand, with its first one.
+    /// Number of bits of the significand, including the leading bit.
     precision: u32,
-    /// The least exponent of a significand from 1 on. The bias is `1 - least`, except for `FNU`.
+    /// The least exponent of a normal number. The bias is `1 - least`, except for `FNU`.
     least: i32,
     beyond: Beyond,
 }
 
-/// The values besides numbers. Numbers that are too large become one of them.
+/// The special values: infinities and NaN. They also determine the result of an overflow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beyond {
     /// As in IEEE 754: the greatest exponent encodes infinities and NaN.
     Infinity,
-    /// `FN`: all ones are NaN, and numbers that are too large become NaN.
+    /// `FN`: the encoding with all ones is NaN. An overflow gives NaN.
     AllOnes,
-    /// `FNUZ`: the encoding of -0 is NaN, and numbers that are too large become NaN; 0 has no sign.
+    /// `FNUZ`: the encoding of -0 is NaN, so 0 has no sign. An overflow gives NaN.
     MinusZero,
-    /// Numbers only: numbers that are too large become the largest number.
+    /// No special values. An overflow gives the largest number.
     Nothing,
-    /// `FNU`: as `FN`, but with an exponent alone, without a sign and without 0.
+    /// `FNU`: like `FN`, but only an exponent, without sign, significand and 0.
     Exponent,
 }
 
 impl Format {
-    /// The format of a type whose numbers an f64 holds, except f64 itself: `fltSemantics` of
+    /// The format of a type whose numbers are exact in f64, except f64 itself: `fltSemantics` of
     /// `APFloat.cpp` (LLVM 19; those of 4 and 6 bits and `f8E8M0FNU`: LLVM 20).
     fn of(kind: &str) -> Option<Self> {
         use Beyond::{AllOnes, Exponent, Infinity, MinusZero, Nothing};
@@ -65,12 +65,13 @@ impl Format {
         self.precision - 1
     }
 
-    /// The bit of the sign, or its place if there is none. The bits below it are the size.
+    /// The sign bit, or the bit after the highest one if there is no sign. The bits below it encode
+    /// the magnitude.
     fn sign(self) -> u64 {
         if self.beyond == Beyond::Exponent { 1 << self.width } else { 1 << (self.width - 1) }
     }
 
-    /// The size of the largest number.
+    /// The encoded magnitude of the largest number.
     fn largest(self) -> u64 {
         match self.beyond {
             Beyond::Infinity => self.sign() - (1 << self.n_fraction()) - 1,
@@ -87,9 +88,10 @@ impl Format {
         let exponent = ((value.to_bits() >> 52 & 0x7ff) as i32 - 1023).max(self.least);
         let n_fraction = self.n_fraction();
         let units = (value.abs() / 2f64.powi(exponent - n_fraction as i32)).round_ties_even();
-        // The first bit of the significand makes the exponent one more; so does rounding up to 2.
+        // Adding the leading bit of the significand increments the exponent, as does rounding up to
+        // 2.
         let size = (((exponent - self.least) as u64) << n_fraction).saturating_add(units as u64);
-        // In a format with an exponent alone, the first bit does not count.
+        // A format with only an exponent does not encode the leading bit.
         let size = if is_exponent { size.saturating_sub(1) } else { size };
         let is_beyond = size > self.largest();
         match self.beyond {
@@ -109,7 +111,7 @@ impl Format {
         }
     }
 
-    /// The number that bits mean.
+    /// The value that is encoded by bits.
     fn decode(self, bits: u64) -> f64 {
         let n_fraction = self.n_fraction();
         let (size, is_negative) = (bits & (self.sign() - 1), bits & self.sign() != 0);
@@ -130,7 +132,8 @@ impl Format {
     }
 }
 
-/// Bits of a float type, and of its significand with the first one.
+/// The width of a float type, and the precision of its significand including the leading bit, both
+/// in bits.
 pub(crate) fn float_shape(kind: &str) -> (u32, u32) {
     match (Format::of(kind), kind) {
         (Some(it), _) => (it.width, it.precision),
@@ -140,7 +143,7 @@ pub(crate) fn float_shape(kind: &str) -> (u32, u32) {
     }
 }
 
-/// A number rounded to a value of a float type.
+/// Rounds a number to a value of a float type.
 pub fn rounded_float(value: f64, kind: &str) -> f64 {
     match Format::of(kind) {
         Some(it) => it.decode(it.encode(value)),
@@ -148,13 +151,13 @@ pub fn rounded_float(value: f64, kind: &str) -> f64 {
     }
 }
 
-/// The value of bits in a float type; of the wider ones, the nearest f64.
+/// The value that is encoded by bits in a float type. For types wider than f64, the nearest f64.
 pub fn float_of_bits(bits: u128, kind: &str) -> f64 {
     if let Some(it) = Format::of(kind) {
         return it.decode(bits as u64);
     }
     let n_fraction = match kind {
-        // The first bit of the significand is written.
+        // `f80` stores the leading bit of the significand.
         "f80" => 63,
         "f128" => 112,
         _ => return f64::from_bits(bits as u64),
@@ -170,13 +173,14 @@ pub fn float_of_bits(bits: u128, kind: &str) -> f64 {
     if bits >> (width - 1) & 1 == 1 { -magnitude } else { magnitude }
 }
 
-/// The bits of a number in a float type of up to 64 bits, rounded to it.
+/// Rounds a number to a float type of up to 64 bits, and returns its encoding.
 pub fn float_bits(value: f64, kind: &str) -> u64 {
     Format::of(kind).map_or(value.to_bits(), |it| it.encode(value))
 }
 
-/// A float as MLIR prints it (`printFloatValue` of `AsmPrinter.cpp`): six digits in scientific form
-/// if they are exact, else as many as are needed, else its bits.
+/// Returns the text of a float as MLIR prints it (`printFloatValue` of `AsmPrinter.cpp`): six
+/// digits in scientific notation if they are exact, else as many digits as necessary, else the bits
+/// in hexadecimal.
 pub fn float_text(value: f64, kind: &str) -> String {
     if !value.is_finite() {
         return bits_text(value, kind);
@@ -187,13 +191,13 @@ pub fn float_text(value: f64, kind: &str) -> String {
     if is_exactly(&short, value, kind) { short } else { long_float(value, kind) }
 }
 
-/// Returns true if the text is read as the value.
+/// Returns true if the text parses to exactly this value.
 fn is_exactly(text: &str, value: f64, kind: &str) -> bool {
     if !matches!(kind, "f80" | "f128") {
         let read = text.parse::<f64>();
         return read.is_ok_and(|it| rounded_float(it, kind).to_bits() == value.to_bits());
     }
-    // These types hold more than an f64: a value that is not exact in f64 is another value.
+    // These types are more precise than f64, so the text must be exact in decimal.
     let (written, exact) = (text.split_once('e'), format!("{value:.1100e}"));
     let (Some((digits, exponent)), Some((all, its))) = (written, exact.split_once('e')) else {
         return false;
@@ -202,12 +206,12 @@ fn is_exactly(text: &str, value: f64, kind: &str) -> bool {
     exponent.parse::<i32>().ok() == its.parse::<i32>().ok() && trimmed(digits) == trimmed(all)
 }
 
-/// The first digits of a finite value, at most `precision`, without zeros at the end, and the
-/// exponent of the first.
+/// Returns the leading digits of a finite value, at most `precision`, without trailing zeros, and
+/// the exponent of the first digit.
 ///
-/// `APFloat::toString` makes the value an integer, N times a power of ten; cuts from N the powers
-/// of ten beyond the bits that `precision` digits need; and rounds what is left half up. So six
-/// digits are sometimes the next smaller ones, not the nearest.
+/// `APFloat::toString` represents the value as N times a power of ten with an integer N. It removes
+/// from N the powers of ten that exceed the bits that `precision` digits need, and rounds the rest
+/// half up. Therefore six digits are sometimes the next smaller ones instead of the nearest.
 fn digits(value: f64, precision: u32) -> (String, i32) {
     let magnitude = value.abs();
     if magnitude.fract() == 0.0 && magnitude < 1e6 {
@@ -218,8 +222,7 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
     }
     let (mut all, mut exponent) = decimal(magnitude, precision as usize + 11);
 
-    // magnitude = odd * 2^scale, and so N = odd * 5^-scale or, if there is nothing after the point,
-    // the value.
+    // magnitude = odd * 2^scale. Therefore N = odd * 5^-scale, or the value if it is an integer.
     let bits = magnitude.to_bits();
     let biased = (bits >> 52) as i32;
     let fraction = bits & ((1 << 52) - 1);
@@ -235,7 +238,7 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
     let n_digits = exponent + 1 - scale.min(0);
     let n_kept = (n_digits - cut).max(1) as usize;
     if all[n_kept.min(all.len())..].bytes().all(|it| it == b'0') {
-        // The digits may have been rounded up to these zeros. No cut is at a later digit than this.
+        // The digits may have been rounded up to these zeros. More digits than this are never kept.
         (all, exponent) = decimal(magnitude, 50);
     }
     all.truncate(n_kept);
@@ -261,7 +264,7 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
     (all, exponent)
 }
 
-/// The digits of a value, rounded to `1 + n` digits, and the exponent of the first.
+/// Returns the digits of a value, rounded to `1 + n` digits, and the exponent of the first digit.
 fn decimal(magnitude: f64, n: usize) -> (String, i32) {
     let text = format!("{magnitude:.n$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -274,7 +277,7 @@ fn bits_text(value: f64, kind: &str) -> String {
         let n_digits = float_shape(kind).0.div_ceil(4) as usize;
         return format!("0x{:0n_digits$X}", float_bits(value, kind));
     }
-    // A normal f64 with a wider exponent; an f80 has the first bit of the significand, too.
+    // A normal f64 with a wider exponent. An f80 also stores the leading bit of the significand.
     let bits = u128::from(value.to_bits());
     let exponent = match bits >> 52 & 0x7ff {
         0x7ff => 0x7fff,
@@ -289,8 +292,8 @@ fn bits_text(value: f64, kind: &str) -> String {
     }
 }
 
-/// All digits that tell the value from its neighbors; without an exponent where that is not much
-/// longer; the bits of an integer.
+/// Returns enough digits to distinguish the value from its neighbors. The text has no exponent if
+/// that is not much longer. For an integer, returns the bits in hexadecimal.
 fn long_float(value: f64, kind: &str) -> String {
     let precision = 2 + float_shape(kind).1 * 59 / 196;
     let (digits, exponent) = digits(value, precision);
@@ -312,7 +315,7 @@ fn long_float(value: f64, kind: &str) -> String {
         );
     }
     if last >= 0 {
-        // Without a point it would be an integer.
+        // Without a decimal point the text would be an integer literal.
         return bits_text(value, kind);
     }
     if exponent >= 0 {
@@ -358,10 +361,10 @@ mod tests {
         check(57344.0, "f8E5M2", "5.734400e+04");
     }
 
-    /// The roundings of these numbers: 0, -0, 1, -1.5; the largest one, its negative, a quarter, a
-    /// half and all of its last place more than it, also below 0; far too large ones; the least one
-    /// above 0, its negative, half of it, also below 0, a little more than that, one and a half of
-    /// it and two and a half.
+    /// Numbers at the edges of a type: 0, -0, 1, -1.5; the largest number, its negative, and the
+    /// largest number plus a quarter, a half (also negated) and one unit in the last place; numbers
+    /// that are much too large; the least positive number, its negative, and multiples of it (0.5,
+    /// -0.5, 0.51, 1.5, 2.5).
     fn around([most, place, least]: [f64; 3]) -> [f64; 19] {
         let half = most + 0.5 * place;
         let large = [most, -most, most + 0.25 * place, half, -half, most + place, 1e300, -1e300];
@@ -371,8 +374,8 @@ mod tests {
         all.try_into().expect("so many")
     }
 
-    /// The bits in each narrow type of `mlir-opt` 19.1.7: what `arith.bitcast` of the constant
-    /// folds to; of `tf32`, what `arith.extf` does.
+    /// The expected bits are those to which `mlir-opt` 19.1.7 folds `arith.bitcast` of the
+    /// constant; for `tf32`, `arith.extf`.
     #[test]
     #[rustfmt::skip]
     fn numbers_are_rounded_to_what_a_type_holds() {
@@ -397,7 +400,8 @@ mod tests {
         }
     }
 
-    /// Read off `arith.extf` to `f64` of `mlir-opt` 19.1.7, and what it prints.
+    /// The expected bits are those of `arith.extf` to `f64` in `mlir-opt` 19.1.7; the texts are its
+    /// output.
     #[test]
     fn what_is_no_number_keeps_its_bits() {
         let types = [
@@ -419,7 +423,7 @@ mod tests {
         }
     }
 
-    /// Signaling NaNs too, which `arith.extf` leaves alone.
+    /// Includes signaling NaNs, which `arith.extf` does not change.
     #[test]
     fn all_bits_of_eight_mean_what_is_written_by_them() {
         for kind in

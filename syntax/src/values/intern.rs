@@ -1,7 +1,7 @@
-//! Interned strings, types and attributes: equal things have equal ids, so comparing them is
+//! Interned strings, types and attributes. Equal data have equal ids, so comparing them means
 //! comparing integers.
 //!
-//! Nothing is ever removed: ids stay valid as long as the document lives.
+//! Nothing is ever removed: ids remain valid as long as the document exists.
 
 use std::fmt::Write as _;
 use std::hash::BuildHasher as _;
@@ -29,37 +29,37 @@ pub use text::{MOST_PADDING, floor_char_boundary};
 /// The interners of one document.
 #[derive(Debug)]
 pub struct Interner {
-    /// All strings, one after the other; string `n` ends at `ends[n]`.
+    /// All strings, concatenated; string `n` ends at `ends[n]`.
     text: String,
     ends: Vec<u32>,
     name_ids: HashTable<Name>,
-    /// The op that each string is the full name of.
+    /// For each string, the op of which it is the full name.
     kinds: Vec<OpKind>,
     types: Vec<TypeData>,
     type_ids: FxHashMap<TypeData, Type>,
     attrs: Vec<AttrData>,
     attr_ids: FxHashMap<AttrData, Attr>,
-    /// The integers of attributes of elements, for those that were asked for.
+    /// The integers of elements attributes, parsed on demand.
     integers: FxHashMap<Attr, OnceLock<Option<Box<[i128]>>>>,
-    /// The types that texts without aliases were read as: they mean the same everywhere.
+    /// Cached types of texts without aliases; their meaning does not depend on the context.
     type_texts: FxHashMap<Box<str>, Type>,
     attr_texts: FxHashMap<Box<str>, Attr>,
     /// The type inside each secret type of HEIR.
     secrets: FxHashMap<Type, Type>,
 }
 
-/// Texts longer than this are read again each time.
+/// Longer texts are not cached.
 const LONGEST_REMEMBERED: usize = 256;
 
-/// Most documents have fewer types and attributes; room for them is made at once.
+/// Initial capacity of the tables. Most documents have fewer types and attributes.
 const FEW: usize = 56;
 
-/// A table with room for [`FEW`] entries.
+/// Creates a table with capacity for [`FEW`] entries.
 fn room_for_few<K, V>() -> FxHashMap<K, V> {
     FxHashMap::with_capacity_and_hasher(FEW, FxBuildHasher)
 }
 
-/// The bytes of most names: `%123`, `arith.addi`.
+/// Usual length of a name in bytes: `%123`, `arith.addi`.
 const USUAL: usize = 8;
 
 impl Default for Interner {
@@ -98,7 +98,7 @@ impl Default for Interner {
 }
 
 impl Interner {
-    /// The id of a string.
+    /// Interns a string and returns its id.
     pub fn name(&mut self, text: &str) -> Name {
         let Self { text: all, ends, name_ids, kinds, .. } = self;
         let hash = hash(text);
@@ -121,14 +121,14 @@ impl Interner {
         }
     }
 
-    /// The id of a string that was interned before.
+    /// The id of a string; `None` if it was never interned.
     pub fn find_name(&self, text: &str) -> Option<Name> {
         let is_it = |it: &Name| is_str(&self.text, &self.ends, *it, text);
         let found = self.name_ids.find(hash(text), is_it);
         found.copied()
     }
 
-    /// Makes room for `n` more strings of the usual length.
+    /// Reserves capacity for `n` more strings of the usual length.
     pub(crate) fn reserve(&mut self, n: usize) {
         let Self { text, ends, name_ids, kinds, .. } = self;
         text.reserve(n * USUAL);
@@ -137,7 +137,7 @@ impl Interner {
         reserve_with_slack(kinds, n);
     }
 
-    /// Reserves some room for later edits.
+    /// Reserves some capacity for later edits.
     pub(crate) fn keep_slack(&mut self) {
         let Self { text, ends, name_ids, kinds, types, type_ids, attrs, attr_ids, .. } = self;
         let n_bytes = text.len() / 8;
@@ -160,17 +160,17 @@ impl Interner {
         str_of(&self.text, &self.ends, name)
     }
 
-    /// Number of strings; all ids are below it.
+    /// Number of strings; each id is less than it.
     pub(crate) fn n_names(&self) -> usize {
         self.ends.len()
     }
 
-    /// The op that the name is the full name of.
+    /// The kind of the op with this full name.
     pub fn op_kind(&self, name: Name) -> OpKind {
         self.kinds[name.index()]
     }
 
-    /// The earlier reading of a text.
+    /// The cached result of parsing a text.
     pub(crate) fn type_of_text(&self, text: &str) -> Option<Type> {
         self.type_texts.get(text).copied()
     }
@@ -181,7 +181,7 @@ impl Interner {
         }
     }
 
-    /// The earlier reading of a text.
+    /// The cached result of parsing a text.
     pub(crate) fn attr_of_text(&self, text: &str) -> Option<Attr> {
         if text.len() > LONGEST_REMEMBERED {
             return None;
@@ -195,7 +195,7 @@ impl Interner {
         }
     }
 
-    /// The type inside a secret type of HEIR, [`Type::UNKNOWN`] if it is unknown; `None` for other
+    /// The type inside a secret type of HEIR; [`Type::UNKNOWN`] if it is unknown, `None` for other
     /// types.
     pub fn secret_element(&self, ty: Type) -> Option<Type> {
         self.secrets.get(&ty).copied()
@@ -205,7 +205,7 @@ impl Interner {
         self.secrets.insert(ty, element);
     }
 
-    /// The id of a type.
+    /// Interns a type and returns its id.
     pub fn ty(&mut self, data: TypeData) -> Type {
         if let Some(&ty) = self.type_ids.get(&data) {
             return ty;
@@ -216,12 +216,12 @@ impl Interner {
         ty
     }
 
-    /// The type of an id.
+    /// The data of a type.
     pub fn type_data(&self, ty: Type) -> &TypeData {
         &self.types[ty.index()]
     }
 
-    /// The id of an attribute.
+    /// Interns an attribute and returns its id.
     pub fn attr(&mut self, data: AttrData) -> Attr {
         if let Some(&attr) = self.attr_ids.get(&data) {
             return attr;
@@ -235,13 +235,13 @@ impl Interner {
         attr
     }
 
-    /// The attribute of an id.
+    /// The data of an attribute.
     pub fn attr_data(&self, attr: Attr) -> &AttrData {
         &self.attrs[attr.index()]
     }
 
-    /// The paths of symbols in some attributes, in order. A list that several of them share is read
-    /// once, so the cost is in proportion to the distinct parts.
+    /// The symbol paths in some attributes, in order. A list that occurs repeatedly is visited
+    /// once, so the cost is proportional to the number of distinct parts.
     pub fn symbols_in(&self, attrs: impl DoubleEndedIterator<Item = Attr>) -> Vec<&[Name]> {
         let mut out: Vec<&[Name]> = Vec::new();
         let mut seen: FxHashSet<Attr> = FxHashSet::default();
@@ -259,7 +259,7 @@ impl Interner {
         out
     }
 
-    /// The element type of a shaped type; of another type, itself.
+    /// The element type of a shaped type; any other type is returned unchanged.
     pub fn element_type(&self, ty: Type) -> Type {
         match self.type_data(ty) {
             TypeData::Vector { element, .. }
@@ -269,23 +269,23 @@ impl Interner {
         }
     }
 
-    /// A type as MLIR writes it in full: `!noisy.i32`, `tensor<4xf32>`.
+    /// The full text of a type as MLIR prints it: `!noisy.i32`, `tensor<4xf32>`.
     pub fn type_text(&self, ty: Type) -> String {
         let mut text = Text::new(self, None);
         text.ty(ty);
         text.out
     }
 
-    /// The bits of a number, a complex number or a vector; `None` of types whose size they do not
-    /// say.
+    /// The width in bits of a number, a complex number or a vector; `None` for types without a
+    /// known width.
     pub fn bits(&self, ty: Type) -> Option<u64> {
         match self.type_data(ty) {
             TypeData::Int { width, .. } => Some(u64::from(*width)),
-            // `bf16`, `tf32`, `f8E4M3FN`: the first number.
+            // The first number in names such as `bf16`, `tf32`, `f8E4M3FN`.
             TypeData::Float(name) => {
                 let digits = name.trim_start_matches(|it: char| !it.is_ascii_digit());
                 let end = digits.find(|it: char| !it.is_ascii_digit()).unwrap_or(digits.len());
-                // `tf32` has 19 bits and takes 32.
+                // `tf32` has 19 bits but occupies 32.
                 digits[..end].parse().ok()
             }
             TypeData::Index => Some(64),
@@ -300,49 +300,49 @@ impl Interner {
         }
     }
 
-    /// An attribute as MLIR's generic form writes it.
+    /// The text of an attribute in MLIR's generic form.
     pub fn attr_text(&self, attr: Attr) -> String {
         let mut text = Text::new(self, None);
         text.attr(attr);
         text.out
     }
 
-    /// A type for people to read: one that is long is cut in the middle, so that this takes bounded
-    /// time and room however often an alias is used in another.
+    /// The text of a type for messages. A long text is cut in the middle, so time and space are
+    /// bounded even if aliases are nested in aliases.
     pub fn short_type_text(&self, ty: Type) -> String {
         let mut text = Text::short(self);
         text.ty(ty);
         text.finish_short()
     }
 
-    /// An attribute for people to read, as [`Self::short_type_text`].
+    /// The text of an attribute for messages, shortened like [`Self::short_type_text`].
     pub(crate) fn short_attr_text(&self, attr: Attr) -> String {
         let mut text = Text::short(self);
         text.attr(attr);
         text.finish_short()
     }
 
-    /// A type to be written into a text where no alias can stand for it; `None` if it is longer
-    /// than anybody writes.
+    /// The text of a type that is inserted into a program without an alias; `None` if it is too
+    /// long (64 KiB).
     pub fn written_type_text(&self, ty: Type) -> Option<String> {
         self.bounded_type_text(ty, 1 << 16)
     }
 
-    /// A type as text of at most `most` bytes; `None` if it is longer.
+    /// The text of a type if it has at most `most` bytes; otherwise `None`.
     pub fn bounded_type_text(&self, ty: Type, most: usize) -> Option<String> {
         let mut text = Text::bounded(self, most);
         text.ty(ty);
         text.finish_bounded()
     }
 
-    /// An attribute as text of at most `most` bytes; `None` if it is longer.
+    /// The text of an attribute if it has at most `most` bytes; otherwise `None`.
     pub(crate) fn bounded_attr_text(&self, attr: Attr, most: usize) -> Option<String> {
         let mut text = Text::bounded(self, most);
         text.attr(attr);
         text.finish_bounded()
     }
 
-    /// `i1`, or a shape of it; of an unknown type, that.
+    /// `i1` with the shape of `ty`; unknown for an unknown type.
     pub(crate) fn i1_like(&self, ty: Type) -> TypeData {
         match self.type_data(ty) {
             TypeData::Unknown => TypeData::Unknown,
@@ -356,7 +356,7 @@ impl Interner {
         }
     }
 
-    /// The type of `arith.cmpi` on a type, if it was interned before.
+    /// The result type of `arith.cmpi` on a type, if it is interned.
     pub(crate) fn find_i1_like(&self, ty: Type) -> Option<Type> {
         self.type_ids.get(&self.i1_like(ty)).copied()
     }
@@ -383,7 +383,7 @@ impl Interner {
         }
     }
 
-    /// The affine map or set that an attribute is.
+    /// The affine map or set of an attribute.
     pub fn affine(&self, attr: Attr) -> Option<&crate::affine::Affine> {
         match self.attr_data(attr) {
             AttrData::Affine(map) => Some(map),
@@ -391,9 +391,9 @@ impl Interner {
         }
     }
 
-    /// The integers of an elements attribute of `n` elements: `dense<[1, 2]>`, `dense<1>` for `n`
-    /// times the same, or `dense<>`. None if it has another number of them, or what is no `i64` in
-    /// digits.
+    /// The integers of an elements attribute with `n` elements: `dense<[1, 2]>`, `dense<1>` for `n`
+    /// equal ones, or `dense<>`. `None` if the number of elements differs, or if an element is not
+    /// a decimal `i64`.
     pub fn element_ints(&self, attr: Attr, n: usize) -> Option<Vec<i64>> {
         let AttrData::Elements(text, _) = self.attr_data(attr) else { return None };
         let inside = self.str(*text).strip_prefix("dense<")?.strip_suffix('>')?;
@@ -408,8 +408,8 @@ impl Interner {
     }
 
     /// The integers of an elements attribute, `dense<[1, 2]>` or `dense<1>` (then one),
-    /// sign-extended from the width of their type: -1 for `true`, and for 255 of 8 bits. None for
-    /// other attributes, and if something else is among them. Read when they are first asked for.
+    /// sign-extended from the width of their type: -1 for `true`, and for 255 in `i8`. `None` for
+    /// other attributes, and if an element is not an integer. Parsed on first use.
     pub fn integers(&self, attr: Attr) -> Option<&[i128]> {
         let read = || {
             let AttrData::Elements(text, ty) = self.attr_data(attr) else { return None };
@@ -435,7 +435,7 @@ impl Interner {
         self.integers.get(&attr)?.get_or_init(read).as_deref()
     }
 
-    /// A debugging summary: how many of each there are.
+    /// The numbers of names, types and attributes, for debugging.
     pub fn summary(&self) -> String {
         let mut out = String::new();
         let (n, t, a) = (self.ends.len(), self.types.len(), self.attrs.len());
@@ -448,13 +448,13 @@ fn hash(text: &str) -> u64 {
     FxBuildHasher.hash_one(text)
 }
 
-/// Returns the range of a string in the text of all.
+/// Returns the range of a string in the concatenated text.
 fn range_of(ends: &[u32], name: Name) -> std::ops::Range<usize> {
     let from = if name.0 == 0 { 0 } else { ends[name.index() - 1] };
     from as usize..ends[name.index()] as usize
 }
 
-/// Returns true if a string is this one; compares bytes, not characters.
+/// Returns true if an interned string equals `text`. Compares bytes, not characters.
 fn is_str(all: &str, ends: &[u32], name: Name, text: &str) -> bool {
     let range = range_of(ends, name);
     range.len() == text.len() && all.as_bytes()[range] == *text.as_bytes()

@@ -1,12 +1,13 @@
-//! Operands of affine maps and sets, and the accesses through maps.
+//! Checks the operands of affine maps and sets, and the accesses through maps.
 //!
 //! *Rule* (`isValidDim` and `isValidSymbol` of MLIR 19's `AffineOps.cpp`). A symbol is an `index`
-//! that does not change where it is used: defined directly in the function (or module), a constant,
-//! the size of a dimension, or computed from such. A dimension is a symbol, an index of an affine
-//! loop, or computed from such. A result of an unknown op may be either.
+//! that is constant where it is used: it is defined directly in the function (or module), it is a
+//! constant or the size of a dimension, or it is computed from symbols. A dimension is a symbol, an
+//! induction variable of an affine loop, or a value computed from dimensions. A result of an
+//! unknown op may be either.
 //!
-//! *Cost.* The ops that compute an index are followed over [`MAX_STEPS`] ops; an index from further
-//! away is accepted.
+//! *Cost.* The computation of an index is followed through at most [`MAX_STEPS`] ops. If it is
+//! longer, the index is accepted.
 
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ use crate::{
     Attr, AttrData, Code, Def, Dim, Form, Op, OpKind, Region, Traits, Type, TypeData, Value,
 };
 
-/// Limit on the ops that are followed from one operand.
+/// Maximum number of ops that are followed from one operand.
 pub(super) const MAX_STEPS: usize = 16;
 
 impl Verifier<'_> {
@@ -39,7 +40,8 @@ impl Verifier<'_> {
         self.map_operands(op, 0, n, "condition");
     }
 
-    /// Verifies that the operands from `first` on are indices, as many as `map` takes.
+    /// Verifies that the operands from `first` on are valid indices, and that `map` has as many
+    /// inputs.
     pub(crate) fn access_indices(&mut self, op: Op, first: usize) {
         self.takes_all(op, first);
         self.indices(op, first..self.ir.op(op).operands.len());
@@ -53,7 +55,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Dimensions and symbols of a map or set.
+    /// Numbers of dimensions and symbols of a map or set.
     fn map_shape(&self, op: Op, attr: &str) -> Option<(usize, usize)> {
         match self.ir.interner.attr_data(self.ir.attr(op, attr)?) {
             AttrData::Affine(map) => Some((map.n_dims as usize, map.n_symbols as usize)),
@@ -61,14 +63,15 @@ impl Verifier<'_> {
         }
     }
 
-    /// Verifies the `n` operands from `first` on against the map.
+    /// Verifies that the `n` operands from `first` on are valid dimensions and symbols of the map.
     fn map_operands(&mut self, op: Op, first: usize, n: usize, attr: &str) {
         let Some((n_dims, n_symbols)) = self.map_shape(op, attr) else { return };
         if !self.problems.is_empty() || n != n_dims + n_symbols {
             return;
         }
         for at in 0..n {
-            // The number of operands is not reported where another map of the op is unknown.
+            // If another map of the op is unknown, operands may be missing here. This is not
+            // reported.
             let Some(operand) = self.ir.op(op).operands.get(first + at) else { return };
             let Some(value) = operand.value else { continue };
             let is_symbol = at >= n_dims;
@@ -80,8 +83,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Verifies in the generic form that the operands from `first` on are as many as `map` takes;
-    /// the parser verifies the custom form.
+    /// Verifies that `map` has as many inputs as there are operands from `first` on. Only for the
+    /// generic form; the parser checks the custom form.
     pub(crate) fn takes_all(&mut self, op: Op, first: usize) {
         let n = self.ir.op(op).operands.len().saturating_sub(first);
         if self.ir.op(op).form == Form::Generic
@@ -112,7 +115,7 @@ impl Verifier<'_> {
         self.is_valid(scope, value, is_symbol, &mut steps)
     }
 
-    /// The region whose own values are symbols; `None` if it is unknown.
+    /// The region whose direct values are symbols; `None` if it is unknown.
     fn affine_scope(&self, op: Op) -> Option<Region> {
         let mut region = self.ir.op(op).parent;
         loop {
@@ -155,7 +158,8 @@ impl Verifier<'_> {
                             let mut values = data.operands.iter().filter_map(|it| it.value);
                             values.all(|it| self.is_valid(scope, it, is_symbol, steps))
                         }
-                        // Newer than LLVM 19: a value computed from symbols is a symbol.
+                        // A rule of versions after LLVM 19: a value computed from symbols is a
+                        // symbol.
                         kind if kind.is_pure() => {
                             let mut values = data.operands.iter().filter_map(|it| it.value);
                             values.all(|it| {
@@ -169,8 +173,9 @@ impl Verifier<'_> {
         }
     }
 
-    /// Returns true if the result of `memref.dim` is a symbol: a size of a memref from outside of
-    /// the loops, or one that `memref.alloc` was given as a symbol (`isDimOpValidSymbol`).
+    /// Returns true if the result of `memref.dim` is a symbol (`isDimOpValidSymbol`): the size of a
+    /// memref that is defined outside of the loops, or a size that is passed as a symbol to
+    /// `memref.alloc`.
     fn is_valid_size(&self, scope: Region, dim: Op, steps: &mut usize) -> bool {
         let ir = self.ir;
         let operand = |op: Op, at: usize| ir.op(op).operands.get(at).and_then(|it| it.value);
@@ -219,7 +224,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The number of results of the map that an op has.
+    /// The number of results of the attribute `map` of an op.
     fn n_map_results(&self, op: Op) -> Option<usize> {
         self.n_results_of_map(op, "map")
     }
@@ -238,13 +243,13 @@ impl Verifier<'_> {
         }
     }
 
-    /// Verifies that the map has an index for each dimension of the memref (operand `at`), and that
-    /// the value read or written has its element type.
+    /// Verifies that `map` has one result for each dimension of the memref (operand `at`), and that
+    /// the loaded or stored value has the element type of the memref.
     pub(crate) fn accessed(&mut self, op: Op, at: usize) {
         self.accessed_by(op, at, false);
     }
 
-    /// As [`Self::accessed`] for a vector of elements.
+    /// Like [`Self::accessed`] for a vector of elements.
     pub(crate) fn accessed_as_vector(&mut self, op: Op, at: usize) {
         self.accessed_by(op, at, true);
     }
@@ -274,8 +279,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// The indices of each access of `affine.dma_start` or `affine.dma_wait`, each after its
-    /// memref; `None` if a map is missing.
+    /// The operand ranges of the indices of each access of `affine.dma_start` or `affine.dma_wait`.
+    /// Each range directly follows its memref. `None` if a map is missing.
     fn dma_accesses(&self, op: Op) -> Option<SmallVec<[Range<usize>; 3]>> {
         let maps: &[&str] = match self.ir.op(op).kind {
             OpKind::AffineDmaStart => &["src_map", "dst_map", "tag_map"],
@@ -291,9 +296,9 @@ impl Verifier<'_> {
         maps.iter().map(access).collect()
     }
 
-    /// The operands of `affine.dma_start` and `affine.dma_wait`: memrefs, each with the indices
-    /// that its map takes, then the number of elements, and maybe a stride and the number of
-    /// elements per stride (`verifyInvariantsImpl` of MLIR 19's `AffineOps.cpp`).
+    /// Checks the operands of `affine.dma_start` and `affine.dma_wait`: memrefs, each followed by
+    /// the inputs of its map, then the number of elements, and optionally a stride and the number
+    /// of elements per stride (`verifyInvariantsImpl` of MLIR 19's `AffineOps.cpp`).
     pub(crate) fn copied(&mut self, op: Op) {
         let Some(accesses) = self.dma_accesses(op) else { return };
         let is_start = self.ir.op(op).kind == OpKind::AffineDmaStart;
@@ -327,7 +332,8 @@ impl Verifier<'_> {
     }
 
     pub(crate) fn delinearized(&mut self, op: Op) {
-        // In LLVM 19 the basis is operands only; newer ones may leave the first out.
+        // In LLVM 19 the basis consists of operands only. Later versions may omit its first
+        // element.
         let n_basis =
             match self.ir.attr(op, "static_basis").map(|it| self.ir.interner.attr_data(it)) {
                 Some(AttrData::DenseArray { values, .. }) => values.len(),
@@ -347,8 +353,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that an `affine.parallel` has as many steps and groups of bounds as indices. Reports
-    /// it and returns false if not.
+    /// Checks that an `affine.parallel` has as many steps and groups of bounds as indices.
+    /// Otherwise reports the difference and returns false.
     pub(super) fn has_bounds_for_each_index(&mut self, op: Op) -> bool {
         let Some(entry) = self.region(op, 0).and_then(|it| self.entry(it)) else { return true };
         let n = self.ir.block(entry).args.len();
@@ -357,7 +363,7 @@ impl Verifier<'_> {
             ("lowerBoundsGroups", "groups of lower bounds"),
             ("upperBoundsGroups", "groups of upper bounds"),
         ];
-        // The custom form is checked against its bounds when it is read.
+        // The parser checks the groups of the custom form.
         let n_lists = if self.ir.op(op).form == Form::Generic { lists.len() } else { 1 };
         for &(name, what) in &lists[..n_lists] {
             let list = self.ir.attr(op, name).map(|it| self.ir.interner.attr_data(it));

@@ -1,12 +1,12 @@
-//! Rules that only the generic form can break: the numbers of operands, results, regions and
-//! successors, the required attributes, and their values.
+//! Rules that can only be violated in the generic form: the numbers of operands, results, regions
+//! and successors, the required attributes, and their values.
 
 use super::Verifier;
 use crate::op_traits::{AttrClass, Count, Presence};
 use crate::{Attr, AttrData, Code, Form, Op, OpKind, Sign, Type, TypeData};
 
 impl Verifier<'_> {
-    /// The counts and the attributes of an op in generic form.
+    /// Checks the counts and the required attributes of an op in generic form.
     pub(super) fn arity(&mut self, op: Op) {
         let data = self.ir.op(op);
         if data.form != Form::Generic || data.kind == OpKind::Unknown {
@@ -31,7 +31,7 @@ impl Verifier<'_> {
                 return;
             }
         }
-        // Sizes that are not given are 0.
+        // Absent sizes mean 0.
         let has_no_groups = |name| name == "operandSegmentSizes" && data.operands.is_empty();
         for attr in spec.attrs.iter().filter(|it| it.presence == Presence::Required) {
             if has_no_groups(attr.name) {
@@ -45,7 +45,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Verifies the attributes of an op.
+    /// Checks that the attributes of an op have the right classes.
     pub(super) fn attributes(&mut self, op: Op) {
         let spec = self.ir.op(op).kind.spec();
         if spec.attrs.is_empty() {
@@ -67,7 +67,7 @@ impl Verifier<'_> {
         self.groups(op);
     }
 
-    /// The sizes of the groups of operands that `operandSegmentSizes` states.
+    /// Checks the segment sizes in `operandSegmentSizes`.
     fn groups(&mut self, op: Op) {
         let groups = self.ir.op(op).kind.spec().segments;
         let Some(attr) = self.ir.attr(op, "operandSegmentSizes") else { return };
@@ -98,7 +98,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Returns true if an attribute is of a class. An unknown attribute is of every class.
+    /// Returns true if an attribute has a class. An unknown attribute has every class.
     fn is_of(&self, attr: Attr, class: AttrClass) -> bool {
         let interner = &self.ir.interner;
         let data = interner.attr_data(attr);
@@ -182,7 +182,7 @@ impl Verifier<'_> {
 }
 
 impl AttrClass {
-    /// Its name in messages.
+    /// Description of the class in messages.
     fn text(self) -> &'static str {
         match self {
             AttrClass::Any => "an attribute",

@@ -1,4 +1,5 @@
-//! Blocks: how they end, which ops branch to them, and with which values.
+//! Rules about blocks: their terminators, their predecessors, and the values that are passed to
+//! them.
 
 use super::Verifier;
 use super::verdicts::ends_block;
@@ -9,7 +10,9 @@ impl Verifier<'_> {
     pub(super) fn block_rules(&mut self, op: Op) {
         self.end_of_block(op);
         if !self.problems.is_empty() {
-            // NB what reads the op around may do so of the last op of a block only.
+            // The following rules may read the signature of the enclosing op. If it changes, only
+            // the last op of each block is verified again, so these rules must not run for other
+            // ops ([`super::Verdicts`]).
             return;
         }
         self.place(op);
@@ -22,7 +25,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Reports a body with arguments and no op.
+    /// Reports the body of a function that has arguments but no op.
     pub(crate) fn empty_body(&mut self, function: Op) {
         let Some(&(_, body)) = self.ir.op(function).regions.first() else { return };
         let has_block = !self.ir.block(self.ir.region(body).entry).args.is_empty();
@@ -32,7 +35,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Reports a label at the start of a region whose arguments the op around has named already.
+    /// Reports a label at the start of a region if the header of the enclosing op names the
+    /// arguments of the first block.
     pub(super) fn named_twice(&mut self, label: Op) {
         let region = self.ir.op(label).parent;
         let mut args = self.ir.block(self.ir.region(region).entry).args.iter();
@@ -46,7 +50,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Reports a label that no op follows.
+    /// Reports a label without a following op.
     pub(super) fn label_rules(&mut self, label: Op) {
         if ends_block(self.ir, label) && self.needs_terminator(self.ir.op(label).parent) {
             let name = self.ir.interner.str(self.ir.op(label).name);
@@ -61,7 +65,7 @@ impl Verifier<'_> {
         let data = self.ir.op(parent);
         match data.kind {
             OpKind::Chunk => false,
-            // An unknown op may need no terminator if it has one block.
+            // An unknown op with one block may need no terminator.
             OpKind::Unknown => self.flows.contains_key(&region),
             kind => !kind.has(Traits::NO_TERMINATOR),
         }
@@ -91,7 +95,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Returns true if the text of the op around leaves out the terminators of this region.
+    /// Returns true if the enclosing op omits the terminators of this region in its text.
     fn has_implicit_terminator(&self, region: Region) -> bool {
         self.ir.region(region).parent.is_some_and(|parent| {
             let data = self.ir.op(parent);
@@ -99,7 +103,7 @@ impl Verifier<'_> {
         })
     }
 
-    /// Verifies that the op around an op may contain it, and that it may access memory there.
+    /// Verifies that the enclosing op may contain this op, and that the op may access memory there.
     fn place(&mut self, op: Op) {
         let kind = self.ir.op(op).kind;
         let is_access = matches!(kind.spec().effects, Effects::Known([_, ..]));
@@ -133,7 +137,7 @@ impl Verifier<'_> {
             if range.end > data.operands.len() {
                 continue;
             }
-            // `mlir-opt` reports it at the op, and prints cases on lines of their own.
+            // `mlir-opt` reports the problem at the op. It prints each case on a line of its own.
             let at_op = data.kind.spec().passed == PassedOperands::Cases;
             if range.len() != args.len() {
                 let message = format!(
@@ -170,7 +174,8 @@ impl Verifier<'_> {
         self.agree(op, 0, &results, "the function returns");
     }
 
-    /// Verifies the operands of `affine.yield` against the results of the op around.
+    /// Verifies that the operands of `affine.yield` have the types of the results of the enclosing
+    /// op.
     pub(crate) fn affine_yield(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         let results = &self.ir.op(parent).results;
@@ -178,7 +183,8 @@ impl Verifier<'_> {
         self.agree(op, 0, &wanted, "the enclosing op returns");
     }
 
-    /// Verifies the operands of `scf.reduce` against the results of the loop around.
+    /// Verifies that the operands of `scf.reduce` have the types of the results of the enclosing
+    /// loop.
     pub(crate) fn reduced(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         let results: Vec<Type> =
@@ -200,7 +206,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Verifies the operand of `scf.reduce.return` against the arguments of the reduction.
+    /// Verifies that the operand of `scf.reduce.return` has the type of the arguments of the
+    /// reduction.
     pub(crate) fn reduction(&mut self, op: Op) {
         let args = &self.ir.block(self.block_of(op)).args;
         let (Some(&first), 1) = (args.first(), self.ir.op(op).operands.len()) else { return };
@@ -215,7 +222,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Verifies the operands from `first` on against these types.
+    /// Verifies that the operands from `first` on have these types. `what` describes their receiver
+    /// in messages.
     fn agree(&mut self, op: Op, first: usize, wanted: &[Type], what: &str) {
         let n = self.ir.op(op).operands.len().saturating_sub(first);
         if n != wanted.len() {

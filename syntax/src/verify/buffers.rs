@@ -1,8 +1,8 @@
 //! Rules about the types of operands and results of `memref` ops.
 //!
 //! *Law.* `mlir-opt` of LLVM 19 rejects everything that these rules reject (`MemRefOps.cpp` in its
-//! sources). A memory space that is neither a number nor a string may as well be a layout of
-//! another dialect: nothing follows from it.
+//! sources). A memory space that is neither a number nor a string may be a layout of another
+//! dialect, so nothing is concluded from it.
 
 use super::Verifier;
 use crate::affine::{Affine, Body, Expr};
@@ -106,7 +106,8 @@ impl Verifier<'_> {
         self.buffer(op, |it, _, _| it.global(op));
     }
 
-    /// The body of `memref.generic_atomic_rmw` takes an element and gives one.
+    /// Checks that the body of `memref.generic_atomic_rmw` has one argument and one result of the
+    /// element type.
     pub(crate) fn atomic_body(&mut self, op: Op) {
         let memref = self.operand_type(op, 0);
         if memref == Type::UNKNOWN {
@@ -120,13 +121,13 @@ impl Verifier<'_> {
         }
     }
 
-    /// The body of `memref.alloca_scope` gives its results.
+    /// Checks that the body of `memref.alloca_scope` yields its results.
     pub(crate) fn scope_body(&mut self, op: Op) {
         let results = self.result_types(op);
         self.yields_or_empty(op, 0, &results);
     }
 
-    /// `None` where it is not known.
+    /// Returns the layout and memory space of a memref; `None` if unknown.
     fn surroundings(&self, ty: Type) -> Option<Surroundings> {
         let TypeData::MemRef { rest, .. } = self.ir.interner.type_data(ty) else { return None };
         let mut found = Surroundings { has_layout: false, space: None };
@@ -138,7 +139,7 @@ impl Verifier<'_> {
                 {
                     found.has_layout = true;
                 }
-                // The default.
+                // The default memory space.
                 AttrData::Int { value: 0, .. } => {}
                 AttrData::Int { .. } | AttrData::String(..) => found.space = Some(attr),
                 _ => return None,
@@ -257,7 +258,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Returns true if the elements of a memref lie one after another, as its shape says.
+    /// Returns true if a memref has no layout, or its layout is the default one.
     fn is_plain(&self, ty: Type) -> bool {
         !self.surroundings(ty).is_some_and(|it| it.has_layout)
             || self.dims(ty).is_none_or(|dims| {
@@ -329,7 +330,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Behind the buffer: its offset, and a size and a stride of each dimension.
+    /// Checks the results after the buffer: an offset, and a size and a stride for each dimension.
     fn metadata(&self, from: Type, numbers: &[Type]) -> Wrong {
         let Some(dims) = self.dims(from) else { return Ok(()) };
         let (n, wanted) = (numbers.len(), 1 + 2 * dims.len());
@@ -348,7 +349,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks the type that is read or written, in generic form.
+    /// Checks that the loaded or stored value has the element type. Only the generic form can
+    /// violate this.
     fn element(&self, moved: Type, memref: Type) -> Wrong {
         let element = self.ir.interner.element_type(memref);
         if memref == Type::UNKNOWN || !self.clash(moved, element) {
@@ -395,8 +397,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Checks that a `memref.alloc` or `memref.alloca` has as many symbols as the layout takes, and
-    /// no negative alignment.
+    /// Checks that a `memref.alloc` or `memref.alloca` has as many symbol operands as its layout
+    /// has symbols, and no negative alignment.
     fn allocated(&self, op: Op, ty: Option<Type>) -> Wrong {
         let n_given = self.segments(op).and_then(|it| it.get(1).copied()).unwrap_or(0);
         if let Some(n) = ty.and_then(|it| self.n_layout_symbols(it)).filter(|it| *it != n_given) {
@@ -414,7 +416,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Number of dynamic numbers in the layout of a memref; `None` where that is not known.
+    /// Number of symbols (or dynamic numbers) in the layout of a memref; `None` if unknown.
     fn n_layout_symbols(&self, ty: Type) -> Option<usize> {
         let interner = &self.ir.interner;
         let TypeData::MemRef { rest, .. } = interner.type_data(ty) else { return None };
@@ -434,7 +436,8 @@ impl Verifier<'_> {
         Some(n)
     }
 
-    /// The type of a global is a memref of known sizes, and its alignment a power of two.
+    /// Checks that the type of a global is a memref of static sizes, and that its alignment is a
+    /// power of two.
     fn global(&self, op: Op) -> Wrong {
         let interner = &self.ir.interner;
         let alignment = self.ir.attr(op, "alignment").and_then(|it| interner.int_value(it));

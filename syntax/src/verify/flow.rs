@@ -1,5 +1,4 @@
-//! The flow of control between the blocks of a region, and which block dominates which
-//! ([`DominatorTree`]).
+//! Control flow and dominance between the blocks of a region ([`DominatorTree`]).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -12,9 +11,9 @@ const NONE: u32 = u32::MAX;
 /// The dominator tree of a region with several blocks.
 #[derive(Debug, Default)]
 pub(super) struct RegionDominators {
-    /// The blocks that control can reach.
+    /// The reachable blocks.
     nodes: FxHashMap<Block, Node>,
-    /// The successors of each branch when this was computed.
+    /// The successors of each branch at the time of the computation.
     targets: FxHashMap<Op, Targets>,
 }
 
@@ -25,13 +24,14 @@ type Targets = SmallVec<[Option<Block>; 2]>;
 struct Node {
     /// The immediate dominator; `None` for the entry.
     idom: Option<Block>,
-    /// Its number in preorder of the tree, and the one after its subtree.
+    /// The range of the preorder numbers of its subtree: the first is that of the block, the second
+    /// is exclusive.
     numbers: (u32, u32),
 }
 
 impl RegionDominators {
-    /// Computes the flow of a region; `None` if it has only one block. `block_of` returns the block
-    /// that contains an op.
+    /// Computes the dominators of a region; `None` if it has only one block. `block_of` returns the
+    /// block that contains an op.
     pub(super) fn of(
         ir: &Ir,
         region: Region,
@@ -67,7 +67,8 @@ impl RegionDominators {
         self.nodes.contains_key(&block)
     }
 
-    /// Returns true if every path from the entry to `b` leads through `a`. Both are reachable.
+    /// Returns true if every path from the entry to `b` contains `a`. False if one of them is
+    /// unreachable.
     pub(super) fn dominates(&self, a: Block, b: Block) -> bool {
         match (self.nodes.get(&a), self.nodes.get(&b)) {
             (Some(a), Some(b)) => a.numbers.0 <= b.numbers.0 && b.numbers.0 < a.numbers.1,
@@ -75,7 +76,7 @@ impl RegionDominators {
         }
     }
 
-    /// Returns true if an op has the successors that it had when this was computed.
+    /// Returns true if the successors of an op have not changed since the computation.
     pub(super) fn agrees(&self, ir: &Ir, op: Op) -> bool {
         let now = targets(ir, op);
         match self.targets.get(&op) {
@@ -90,8 +91,9 @@ fn targets(ir: &Ir, op: Op) -> Targets {
     ir.extra(op).successors.iter().map(|it| it.block).collect()
 }
 
-/// Returns the blocks of a region whose dominators have changed. A region without a flow before had
-/// one block; any block behind the present entry may be that one, so all of them are returned.
+/// Returns the blocks of a region whose dominators have changed. If there were no dominators
+/// before, the region had one block. This block may now be any block except the entry, so all
+/// blocks except the entry are returned.
 pub(super) fn moved(
     ir: &Ir,
     region: Region,

@@ -1,13 +1,13 @@
-//! Rules about the layouts of the results of ops that give another view of a buffer.
+//! Rules about the layouts of the results of ops that return another view of a buffer.
 //!
 //! *Law.* `mlir-opt` of LLVM 19 rejects everything that these rules reject
 //! (`inferTransposeResultType`, `computeCollapsedLayoutMap`, `computeExpandedLayoutMap` in its
-//! sources). Nothing follows from layouts that are maps.
+//! sources). Nothing is concluded from layouts that are maps.
 
 use super::Verifier;
 use crate::{Dim, Layout, Type};
 
-/// The size of a dimension, if it is known.
+/// The size of a dimension, if it is static.
 fn size_of(dim: Dim) -> Option<i64> {
     if let Dim::Fixed(n) = dim { i64::try_from(n).ok() } else { None }
 }
@@ -16,12 +16,13 @@ fn times(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     a.zip(b).and_then(|(a, b)| a.checked_mul(b))
 }
 
-/// Both are known, and not the same.
+/// Returns true if both numbers are known and differ.
 fn differ(a: Option<i64>, b: Option<i64>) -> bool {
     a.zip(b).is_some_and(|(a, b)| a != b)
 }
 
-/// The stride of a group of dimensions that become one, or the problem with their strides.
+/// Returns the stride of the dimension into which a group of dimensions is collapsed. Fails with a
+/// message if the group is not contiguous.
 fn joined(group: &[usize], dims: &[Dim], strides: &[Option<i64>]) -> Result<Option<i64>, String> {
     // Dimensions of size 1 may have any stride.
     let mut last = group.len() - 1;
@@ -41,7 +42,7 @@ fn joined(group: &[usize], dims: &[Dim], strides: &[Option<i64>]) -> Result<Opti
     Ok(joined)
 }
 
-/// The strides of the dimensions that one dimension becomes.
+/// Computes the strides of the group of dimensions into which a dimension is expanded.
 fn split(group: &[usize], dims: &[Dim], stride: Option<i64>, out: &mut [Option<i64>]) {
     let mut stride = stride;
     for &at in group.iter().rev() {
@@ -50,7 +51,8 @@ fn split(group: &[usize], dims: &[Dim], stride: Option<i64>, out: &mut [Option<i
     }
 }
 
-/// Describes a difference between a layout and the one in the type of a result.
+/// Describes the first difference between the inferred layout `is` and the layout `said` of the
+/// result type.
 pub(super) fn unlike(
     is: &Layout,
     said: &Layout,
@@ -73,7 +75,7 @@ pub(super) fn unlike(
 }
 
 impl Verifier<'_> {
-    /// The problem with the layout of a memref whose dimensions are those of another in this order.
+    /// Returns the problem with the layout of the result of a transposition.
     pub(super) fn transposed_layout(
         &self,
         from: Type,
@@ -86,8 +88,8 @@ impl Verifier<'_> {
         unlike(&Layout { strides, ..of }, &said, |a, b| a != b)
     }
 
-    /// The problem with the layout of a memref whose dimensions are groups of those of another, or
-    /// the other way round.
+    /// Returns the problem with the layout of the result of a collapse or an expansion of groups of
+    /// dimensions.
     pub(super) fn regrouped_layout(
         &self,
         from: Type,

@@ -3,24 +3,24 @@
 //!
 //! *Law.* `mlir-opt` of LLVM 19 rejects everything that these rules reject (`verifyCollapsedShape`,
 //! `verifyOffsetSizeAndStrideOp` in its sources). A dynamic size agrees with every dynamic size,
-//! and layouts differ only where both are known.
+//! and layouts are compared only where both are known.
 
 use super::Verifier;
 use super::layouts::unlike;
 use crate::op_traits::DYNAMIC;
 use crate::{Attr, AttrData, Code, Dim, Form, Op, OpKind};
 
-/// A dimension as lists of static sizes have it.
+/// The size of a dimension in lists of static sizes; [`DYNAMIC`] if it is dynamic.
 fn as_listed(dim: &Dim) -> i128 {
     if let Dim::Fixed(n) = dim { i128::from(*n) } else { i128::from(DYNAMIC) }
 }
 
-/// A size of a list of static sizes, as messages show it.
+/// The text of a static size in messages.
 fn shown(size: i128) -> String {
     if size == i128::from(DYNAMIC) { "dynamic".to_owned() } else { size.to_string() }
 }
 
-/// Returns true if a shape is made of the sizes without some that are 1.
+/// Returns true if a shape consists of the sizes, possibly without some that are 1.
 fn is_reduced(sizes: &[i128], dims: &[Dim]) -> bool {
     let mut dims = dims.iter().peekable();
     for &size in sizes {
@@ -33,7 +33,7 @@ fn is_reduced(sizes: &[i128], dims: &[Dim]) -> bool {
     dims.next().is_none()
 }
 
-/// An operand for each element of a list that is dynamic.
+/// Verifies that there is one operand for each dynamic element of a list.
 fn operand_for_each_dynamic(
     lists: &[(&Vec<i128>, &str)],
     n_given: &[usize],
@@ -49,8 +49,8 @@ fn operand_for_each_dynamic(
 }
 
 impl Verifier<'_> {
-    /// Checks that an `scf.forall` has as many bounds and steps as there are loops, and an operand
-    /// for each that is dynamic. Reports it and returns false if not.
+    /// Checks that an `scf.forall` has as many bounds and steps as loops, and an operand for each
+    /// dynamic one. Otherwise reports the problem and returns false.
     pub(super) fn has_bounds_for_each_loop(&mut self, op: Op, n_given: &[usize]) -> bool {
         let lists = ["staticLowerBound", "staticUpperBound", "staticStep"]
             .map(|it| self.ir.attr(op, it).and_then(|it| self.integers(it)));
@@ -65,7 +65,7 @@ impl Verifier<'_> {
             None => operand_for_each_dynamic(&lists, n_given),
         };
         match wrong {
-            // The custom form is checked against its bounds when it is read.
+            // The parser checks the bounds of the custom form.
             Err((code, message)) if self.ir.op(op).form == Form::Generic => {
                 self.tell(op, code, message);
                 false
@@ -119,7 +119,7 @@ impl Verifier<'_> {
                 return Err((Code::WrongCount, format!("has {n} {what}, but needs {wanted}")));
             }
         }
-        // A subview may leave out dimensions of size 1.
+        // A subview may drop dimensions of size 1.
         if dims.len() == sizes.len() {
             let is_other = |(size, dim): (&i128, &Dim)| {
                 let is_static = *size >= 0 && matches!(dim, Dim::Fixed(_));
@@ -145,8 +145,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// The wrong statement of the result of `memref.subview` about its layout; about strides only
-    /// where it is clear which dimensions it leaves out.
+    /// Returns the problem with the layout in the result type of `memref.subview`. Strides are
+    /// compared only if the dropped dimensions are known.
     fn other_layout(
         &self,
         op: Op,
@@ -172,7 +172,7 @@ impl Verifier<'_> {
         unlike(&part, &said, |a, b| a != b)
     }
 
-    /// The wrong statement of the result of `memref.reinterpret_cast` about its layout.
+    /// Returns the problem with the layout in the result type of `memref.reinterpret_cast`.
     fn other_cast(&self, op: Op, offsets: &[i128], strides: &[i128]) -> Option<String> {
         let said = self.ir.interner.layout(self.value_type(*self.ir.op(op).results.first()?))?;
         let differs = |is: i128, said: Option<i64>| {
@@ -188,7 +188,7 @@ impl Verifier<'_> {
         Some(format!("stride {at} of the result is {}, but its type says otherwise", strides[at]))
     }
 
-    /// Static offsets and sizes are not negative.
+    /// Checks that static offsets and sizes are not negative.
     fn offsets_and_sizes(&mut self, op: Op) {
         for (name, what) in [("static_offsets", "an offset"), ("static_sizes", "a size")] {
             let Some(list) = self.ir.attr(op, name).and_then(|it| self.integers(it)) else {
@@ -202,7 +202,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that `memref.load`, `vector.load` and the like have an index for each dimension of
+    /// Checks that `memref.load`, `vector.load` and similar ops have an index for each dimension of
     /// the buffer, which is operand `at`.
     pub(crate) fn an_index_for_each_dimension(&mut self, op: Op, at: usize) {
         let n_given = self.ir.op(op).operands.len() - at - 1;
@@ -225,7 +225,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks a `memref.assume_alignment`.
+    /// Checks the alignment of `memref.assume_alignment`.
     pub(crate) fn alignment(&mut self, op: Op) {
         let value = self.ir.attr(op, "alignment").and_then(|it| self.ir.interner.int_value(it));
         if let Some(it) =
@@ -236,8 +236,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks that each group of dimensions of the longer shape is one dimension of the shorter
-    /// one, in `memref.collapse_shape` and `memref.expand_shape`.
+    /// Checks the groups of dimensions of `memref.collapse_shape` and `memref.expand_shape`: each
+    /// group of the longer shape must correspond to one dimension of the shorter shape.
     pub(crate) fn groups_of_dimensions(&mut self, op: Op, expands: bool) {
         if let Err((code, message)) = self.grouped(op, expands) {
             self.tell(op, code, message);
@@ -309,14 +309,15 @@ impl Verifier<'_> {
         self.regrouped_layout(ends.0, ends.1, &groups, expands).map_or(Ok(()), unlike)
     }
 
-    /// The groups of dimensions.
+    /// The groups of dimensions in `reassociation`.
     fn groups_said(&self, op: Op) -> Option<Vec<Vec<i128>>> {
         let groups = self.ir.attr(op, "reassociation")?;
         let AttrData::Array(groups) = self.ir.interner.attr_data(groups) else { return None };
         groups.iter().map(|it| self.integers(*it)).collect()
     }
 
-    /// The problem with the shape that `memref.expand_shape` states beside the type.
+    /// Returns the problem with the output shape that `memref.expand_shape` states in addition to
+    /// its type.
     fn output_shape(&self, op: Op, long: &[Dim]) -> Option<String> {
         let sizes = self.integers(self.ir.attr(op, "static_output_shape")?)?;
         if sizes.len() != long.len() {

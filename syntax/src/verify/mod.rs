@@ -1,16 +1,18 @@
 //! The verifier: structure and types of the core dialects, op by op.
 //!
-//! A rule reads one op: its text, the meaning of its operands, successors and symbols, the op
-//! around it, and the first and last items of its own blocks. [`Verdicts`] lists the ops that an
-//! edit may affect and verifies these alone again. A rule reports nothing about unknown ops and
-//! types, and about ops with an error of their own. Verified are:
-//! - operand and result types and their number, noisy widths (`types.rs`), shapes of memrefs
+//! A rule reads one op: its text; the definitions that its operands, successors and symbols refer
+//! to; the enclosing op; and the first and last items of its own blocks. [`Verdicts`] lists the ops
+//! that an edit may affect, and only these are verified again. Rules report nothing about unknown
+//! ops and types, nor about ops with a syntax error. The verifier checks:
+//! - numbers and types of operands and results, noisy widths (`types.rs`), shapes of memrefs
 //!   (`memref.rs`), their layouts (`layouts.rs`);
-//! - ends of blocks, no branches to entry blocks, operands of successors, returns and yields
-//!   against their receivers (`blocks.rs`);
-//! - dominance and isolation of operands (`scopes.rs`, `flow.rs`);
-//! - symbols: one definition each; calls name functions and `memref.get_global` a global of that
-//!   type; public functions have bodies (`symbols.rs`).
+//! - that blocks end with terminators, that no branch targets an entry block, and that the operands
+//!   of successors, returns and yields have the types that are expected by their receivers
+//!   (`blocks.rs`);
+//! - that operands are dominated by their definitions and do not cross isolated regions
+//!   (`scopes.rs`, `flow.rs`);
+//! - that each symbol is defined once, that calls refer to functions and `memref.get_global` to a
+//!   global of its type, and that public functions have bodies (`symbols.rs`).
 
 mod affine;
 mod arity;
@@ -38,12 +40,12 @@ use crate::{Block, Category, Code, Form, Ir, Op, OpKind, Problem, Region, Span, 
 use flow::RegionDominators;
 pub(crate) use verdicts::Verdicts;
 
-/// The start of messages about the values that a region passes on, before its number. Such a
-/// problem is reported at the end of the region.
+/// Prefix of messages about the values that a region yields; the number of the region follows. Such
+/// a problem is reported at the end of the region.
 pub(crate) const END_OF_REGION: &str = "the end of region #";
 
-/// The problems of a program, in program order; found on this many threads, or on the caller's if
-/// there are none.
+/// The problems of a program, in program order. Runs on `n_threads` threads, or on the caller's if
+/// that is 0.
 pub(crate) fn verify(ir: &Ir, n_threads: usize) -> Vec<(Op, Problem)> {
     let verdicts = Verdicts::new(ir, n_threads);
     if verdicts.iter().next().is_none() {
@@ -59,10 +61,10 @@ pub(crate) fn verify(ir: &Ir, n_threads: usize) -> Vec<(Op, Problem)> {
 /// The problems of one op, in its own text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// The problems that follow from the op and the types of its operands.
+    /// Problems that depend only on the op and the types of its operands.
     pub(crate) own: Vec<Problem>,
-    /// The problems that follow from the op's place and from symbols. They are not reported where
-    /// the text around is broken.
+    /// Problems that depend on the context of the op: the enclosing ops, dominance and symbols.
+    /// They are not reported if the surrounding text is broken.
     pub(crate) placed: Vec<Problem>,
 }
 
@@ -72,12 +74,12 @@ impl Verdict {
     }
 }
 
-/// The places of all items, for a run over every op.
+/// The order and the blocks of all items. Used to verify a whole program.
 #[derive(Debug)]
 struct Order {
     /// All items in textual order.
     items: Vec<Op>,
-    /// The number of each item in textual order.
+    /// The position of each item in `items`.
     number: Vec<u32>,
     /// The block of each item.
     block: Vec<Block>,
@@ -128,9 +130,9 @@ pub(crate) struct Verifier<'a> {
     ir: &'a Ir,
     flows: &'a FxHashMap<Region, RegionDominators>,
     order: Option<&'a Order>,
-    /// The op ranked last, and its rank.
+    /// The op whose rank was computed last, and that rank.
     ranked: Cell<Option<(Op, usize)>>,
-    /// The problems of the current op so far.
+    /// The problems that were found for the current op so far.
     problems: Vec<Problem>,
 }
 
@@ -143,7 +145,8 @@ impl<'a> Verifier<'a> {
         Self { ir, flows, order, ranked: Cell::new(None), problems: Vec::new() }
     }
 
-    /// The problems of an item. If it has problems of its own, its place is not verified.
+    /// Verifies an item. If the item has problems of its own, the rules about its context are
+    /// skipped.
     fn verify(&mut self, op: Op) -> Verdict {
         let mut out = Verdict::default();
         if self.ir.op(op).kind == OpKind::Label {
@@ -190,7 +193,7 @@ impl<'a> Verifier<'a> {
         out
     }
 
-    /// Reports operands whose written type differs from that of their value.
+    /// Reports operands whose stated type differs from the type of their value.
     fn given_types(&mut self, op: Op) {
         for operand in &self.ir.op(op).operands {
             let Some(value) = operand.value else { continue };
@@ -208,8 +211,8 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Returns true if both types are known and differ. The bodies of types of other dialects are
-    /// text, in which blanks are irrelevant.
+    /// Returns true if both types are known and differ. Blanks in the bodies of types of other
+    /// dialects are ignored.
     fn clash(&self, a: Type, b: Type) -> bool {
         if a == b || a == Type::UNKNOWN || b == Type::UNKNOWN {
             return false;
@@ -227,7 +230,8 @@ impl<'a> Verifier<'a> {
         self.problems.push(Problem { code, span, message });
     }
 
-    /// The type of an operand; [`Type::UNKNOWN`] if it is a guess.
+    /// The type of the operand's value; if that is unknown or guessed, the type that the text
+    /// states for the operand.
     fn operand_type(&self, op: Op, at: usize) -> Type {
         let operand = &self.ir.op(op).operands[at];
         match operand.value.map(|it| self.ir.value(it)) {
@@ -249,7 +253,7 @@ impl<'a> Verifier<'a> {
         self.ir.op(op).regions.get(n).map(|it| it.1)
     }
 
-    /// The first block of a region; `None` if it has no blocks at all.
+    /// The first block of a region; `None` if it has no blocks.
     fn entry(&self, region: Region) -> Option<Block> {
         let first = self.ir.items(region).next();
         let entry = match first {
@@ -293,15 +297,15 @@ impl<'a> Verifier<'a> {
     }
 }
 
-/// Returns true if the op itself was read without a problem, by a known grammar.
+/// Returns true if the op was parsed by a known grammar, without a problem.
 fn is_understood(ir: &Ir, op: Op) -> bool {
     let is_wrong = |it: &Problem| it.category() != Category::Structure;
     matches!(ir.op(op).form, Form::Generic | Form::Custom)
         && !ir.extra(op).problems.iter().any(is_wrong)
 }
 
-/// Returns true if an op is a `secret.generic` in its custom form, in whose header each name after
-/// `%` is an operand.
+/// Returns true if an op is a `secret.generic` in its custom form. Each `%name` in its header is an
+/// operand.
 fn is_custom_generic(ir: &Ir, op: Op) -> bool {
     ir.op(op).form == Form::Opaque && ir.is_secret_generic(op)
 }

@@ -1,7 +1,7 @@
-//! Ops with regions: the number and the arguments of their blocks, and the values that pass along
-//! the edges between them.
+//! Rules about ops with regions: the number and the arguments of their blocks, and the values that
+//! are passed between the op and its regions.
 //!
-//! As in the real tools all problems are reported at the name of the op that holds the regions.
+//! As in MLIR, all problems are reported at the name of the op that contains the regions.
 
 use rustc_hash::FxHashSet;
 
@@ -9,7 +9,7 @@ use super::{END_OF_REGION, Verifier};
 use crate::op_traits::RMW;
 use crate::{AttrData, Block, Code, Form, Op, OpKind, Sign, Traits, Type, TypeData};
 
-/// The types of the operands of a region's terminator.
+/// The types of the operands of a terminator.
 type Given = Vec<Type>;
 
 impl Verifier<'_> {
@@ -51,7 +51,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Reports a block that ends with another terminator than the implicit one of its op; returns
+    /// Reports a block that ends with a terminator other than the implicit one of its op. Returns
     /// true if there is one.
     fn ends_otherwise(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
@@ -60,10 +60,10 @@ impl Verifier<'_> {
             let block = self.region(op, n).and_then(|it| self.entry(it));
             let Some(last) = block.and_then(|it| self.ir.last_op(it)) else { continue };
             let kind = self.ir.op(last).kind;
-            // An unknown op may be a terminator, but not this one.
+            // An unknown op may be a terminator, but it is not the implicit one.
             let is_other = match kind {
                 OpKind::Unknown => data.form == Form::Generic,
-                // A terminator of another op is reported at itself.
+                // A terminator that requires another parent op is reported at the terminator.
                 _ => kind.has(Traits::TERMINATOR) && kind.spec().parents.is_empty(),
             };
             if is_other && !self.ir.is_broken(last) {
@@ -79,7 +79,8 @@ impl Verifier<'_> {
         false
     }
 
-    /// Reports a region without a block, which only the generic form can have.
+    /// Reports a region without a block. This is possible in the generic form only. Returns true if
+    /// there is one.
     fn lacks_block(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
         if data.kind.implicit_terminator().is_none() {
@@ -94,8 +95,8 @@ impl Verifier<'_> {
         true
     }
 
-    /// The types that the terminator of a block passes on; none if the text leaves the terminator
-    /// out. `None` if they are unknown.
+    /// The types that the terminator of a block yields. Empty if the terminator is implicit; `None`
+    /// if they are unknown.
     fn given(&self, op: Op, block: Block) -> Option<Given> {
         let data = self.ir.op(op);
         let last = self.ir.last_op(block);
@@ -104,13 +105,14 @@ impl Verifier<'_> {
             Some(it) if self.ir.op(it).kind.has(Traits::TERMINATOR) => {
                 super::is_understood(self.ir, it).then(|| self.operand_types(it))
             }
-            // An unknown op may be a terminator in generic form only.
+            // An unknown op may be the terminator unless the op has implicit terminators.
             Some(it) if self.ir.op(it).kind == OpKind::Unknown && !is_implicit => None,
             _ => is_implicit.then(Vec::new),
         }
     }
 
-    /// Reports the first difference between two lists of types; returns true if there is none.
+    /// Reports the first difference between two lists of types. Returns true if there is none.
+    /// `from` and `to` describe the source and the receiver of the values in messages.
     pub(super) fn flows(
         &mut self,
         op: Op,
@@ -136,7 +138,8 @@ impl Verifier<'_> {
         true
     }
 
-    /// Verifies that the terminator of a region with one block passes on the results of the op.
+    /// Verifies that the terminator of region `n`, which has one block, yields the types `wanted`.
+    /// Returns true if so, or if another rule reports it.
     pub(super) fn yields(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
         let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else { return true };
         let Some(given) = self.given(op, block) else { return true };
@@ -146,7 +149,7 @@ impl Verifier<'_> {
             self.rules(it).blocks.is_some() && self.ir.op(it).kind.spec().parents.contains(&name)
         };
         if last.is_some_and(has_rule) {
-            // The rule of the terminator reports this.
+            // The rule of the terminator reports the problem.
             return true;
         }
         self.flows(op, &given, wanted, &format!("{END_OF_REGION}{n}"), "the op")
@@ -177,7 +180,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Verifies the arguments of the body of a function against its type.
+    /// Verifies that the arguments of the body of a function have the types of its inputs.
     pub(crate) fn signature(&mut self, op: Op) {
         let Some(ty) = self.function_type(op) else { return };
         let TypeData::Function { inputs, .. } = self.ir.interner.type_data(ty) else { return };
@@ -216,7 +219,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// As [`Self::yields`]; an empty region in custom form ends with an implicit terminator.
+    /// Like [`Self::yields`]. An empty region in custom form ends with an implicit terminator.
     pub(super) fn yields_or_empty(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
         let region = self.region(op, n);
         let is_empty = region.is_some_and(|it| self.entry(it).is_none());
@@ -251,7 +254,7 @@ impl Verifier<'_> {
         self.yields_or_empty(op, 0, &results);
     }
 
-    /// The sizes of the groups of operands, if they add up.
+    /// The segment sizes of the operands, if their sum is the number of operands.
     pub(super) fn segments(&self, op: Op) -> Option<Vec<usize>> {
         if self.ir.attr(op, "operandSegmentSizes").is_none() {
             let n_groups = self.ir.op(op).kind.spec().segments.len();
@@ -367,8 +370,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Each operand of `scf.reduce` has a region of two arguments of its type, and is of the type
-    /// of the result of the loop.
+    /// Verifies that each operand of `scf.reduce` has a region with two arguments of its type that
+    /// ends with `scf.reduce.return`.
     pub(crate) fn scf_reduce(&mut self, op: Op) {
         let operands = self.operand_types(op);
         if operands.len() != self.ir.op(op).regions.len() {
@@ -475,7 +478,7 @@ impl Verifier<'_> {
         }
         for n in 0..n_regions {
             if self.region(op, n).is_some_and(|it| self.entry(it).is_none()) {
-                // `default {}` gets a block.
+                // `default {}` has an implicit block.
                 if self.ir.op(op).form == Form::Custom && n + 1 == n_regions {
                     self.yields_or_empty(op, n, &results);
                     return;
@@ -539,9 +542,9 @@ impl Verifier<'_> {
         self.yields_or_empty(op, 0, &results);
     }
 
-    /// Returns true if reduction `at` of `affine.parallel` takes this type
-    /// (`isResultTypeMatchAtomicRMWKind` of MLIR 19's `AffineOps.cpp`); later versions have more
-    /// kinds.
+    /// Returns true if reduction `at` of `affine.parallel` accepts this type
+    /// (`isResultTypeMatchAtomicRMWKind` of MLIR 19's `AffineOps.cpp`). Kinds of later versions are
+    /// accepted.
     fn can_reduce(&self, op: Op, at: usize, ty: Type) -> bool {
         let interner = &self.ir.interner;
         let kind = self.ir.attr(op, "reductions").and_then(|it| match interner.attr_data(it) {

@@ -1,29 +1,29 @@
-//! The verifier rules of single ops, which their rows name.
+//! The verifier rules of single ops. The rows of the table of ops refer to them.
 
 use super::Verifier;
 use crate::Op;
 
-/// A rule about one op. It reports problems.
+/// A rule about one op. It reports problems to the verifier.
 pub(crate) type Rule = fn(&mut Verifier<'_>, Op);
 
-/// The verifier rules of an op beyond those that follow from the counts, types, attributes and
-/// traits in its row.
+/// The verifier rules of an op, in addition to those that are derived from the counts, types,
+/// attributes and traits in its row.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// Rules about types and attributes. After the first one that finds a problem, no other runs.
+    /// Rules about types and attributes. They run in order until one finds a problem.
     pub(crate) types: &'static [Rule],
     /// A rule about the symbols that the op defines or refers to.
     pub(crate) symbols: Option<Rule>,
-    /// A rule about the blocks of the op, or about the block or op around it.
+    /// A rule about the blocks of the op, or about the enclosing block or op.
     pub(crate) blocks: Option<Rule>,
     /// A rule about the regions of the op, their arguments and terminators.
     pub(crate) regions: Option<Rule>,
-    /// Number of regions, from the first on, that need a block in the generic form, if the op has
-    /// an implicit terminator.
+    /// Number of leading regions that need a block in the generic form. Used if the op has an
+    /// implicit terminator.
     pub(crate) n_required_blocks: usize,
-    /// A rule about how the indices that the op takes are computed.
+    /// A rule about the ops that compute the indices of this op.
     pub(crate) indices: Option<Rule>,
-    /// True if another rule depends on how indices are computed.
+    /// True if another rule depends on the ops that compute indices.
     pub(crate) reads_indices: bool,
 }
 

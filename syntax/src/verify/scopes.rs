@@ -1,5 +1,5 @@
-//! Dominance and isolation: whether each operand is there when the op runs, and from where it
-//! comes.
+//! Dominance and isolation: checks that the definition of each operand dominates the op, and that
+//! no isolated region separates them.
 
 use super::Verifier;
 use crate::{Block, Code, Def, Op, OpKind, Region, Traits, Value};
@@ -40,7 +40,7 @@ impl Verifier<'_> {
             Def::Result(it, _) => (ir.op(it).parent, Some(it)),
             Def::Argument(block, _) => (ir.block(block).region, None),
         };
-        // The op around the use that is in the region of the definition.
+        // The ancestor of the use that is in the region of the definition.
         let mut user = op;
         while ir.op(user).parent != region {
             let Some(parent) = ir.parent_op(user) else { return Reach::No };
@@ -56,14 +56,15 @@ impl Verifier<'_> {
             return Reach::Yes;
         }
         let Some(flow) = self.flows.get(&region) else {
-            // One block: its arguments reach the use, and so do the ops before it.
+            // In a region with one block, the use is dominated by the arguments and by the
+            // preceding ops.
             return Reach::from(
                 defining_op.is_none_or(|it| it != user && self.is_before(it, user)),
             );
         };
         let at = self.block_of(user);
         if !flow.is_reachable(at) {
-            // Nothing is wrong in code that is never reached.
+            // Unreachable code has no dominance problems.
             return Reach::Yes;
         }
         let from: Block = match ir.value(value).def {
@@ -71,7 +72,7 @@ impl Verifier<'_> {
             Def::Result(it, _) => self.block_of(it),
         };
         match defining_op {
-            // An op cannot use its own results, and its regions cannot either.
+            // Neither an op nor its regions can use its results.
             Some(it) if from == at => Reach::from(it != user && self.is_before(it, user)),
             _ => Reach::from(flow.dominates(from, at)),
         }
@@ -87,7 +88,7 @@ impl Verifier<'_> {
     }
 }
 
-/// Among this many operands of an op, each value is reported once.
+/// Number of leading operands of an op among which each value is reported only once.
 const SHORT: usize = 8;
 
 enum Reach {

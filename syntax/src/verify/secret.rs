@@ -1,6 +1,6 @@
-//! HEIR's `secret.generic` and its end, whose form is known so far also where it is custom: how
-//! many values go in and come out, and of which types. Operands lose their secret inside, results
-//! are secrets.
+//! Rules about HEIR's `secret.generic` and `secret.yield`, which are partly known even in their
+//! custom form: the numbers and types of the operands, block arguments and results. A block
+//! argument has the type inside the secret of its operand. Results are secrets.
 //!
 //! *Source.* HEIR, `GenericOp::verify` and `YieldOp::verify` in
 //! `lib/Dialect/Secret/IR/SecretOps.cpp`.
@@ -9,7 +9,7 @@ use super::Verifier;
 use crate::{Code, Form, Op, OpKind, Region, Traits, Type, TypeData};
 
 impl Verifier<'_> {
-    /// A generic and its end, which no table of ops knows.
+    /// Checks a `secret.generic` or `secret.yield`. They have no row in the table of ops.
     pub(super) fn secret(&mut self, op: Op) {
         let data = self.ir.op(op);
         if data.form == Form::Broken {
@@ -19,7 +19,7 @@ impl Verifier<'_> {
         if !is_generic && !is_yield {
             return;
         }
-        // In a form that a table describes they have been compared.
+        // In a known form, the types are already compared.
         if data.form == Form::Opaque {
             self.given_types(op);
         }
@@ -30,13 +30,14 @@ impl Verifier<'_> {
         }
     }
 
-    /// The block takes an argument for each operand.
+    /// Checks that the block has an argument for each operand.
     fn secret_generic(&mut self, op: Op) {
         let data = self.ir.op(op);
         let &[(_, region)] = data.regions.as_slice() else { return };
         let first = self.ir.items(region).next();
         let Some(first) = first.filter(|&it| self.ir.op(it).kind == OpKind::Label) else {
-            // Without a label there is no argument; where nothing stands, it may be to come.
+            // Without a label there are no arguments. In an empty region the label may not be
+            // written yet.
             if first.is_some() && !data.operands.is_empty() {
                 self.tell_arguments(op, 0);
             }
@@ -66,7 +67,7 @@ impl Verifier<'_> {
         self.secret_end(op, region);
     }
 
-    /// The results are secrets.
+    /// Checks that the results are secrets.
     fn secret_results(&mut self, op: Op) {
         for (at, ty) in self.result_types(op).into_iter().enumerate() {
             if ty != Type::UNKNOWN && self.opened(ty) == ty {
@@ -79,7 +80,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The block ends with `secret.yield`. A broken or misspelled op may be it.
+    /// Checks that the block ends with `secret.yield`. A broken or misspelled op may be one.
     fn secret_end(&mut self, op: Op, region: Region) {
         let Some(last) = self.ir.items(region).last() else { return };
         let may_be = self.ir.is_broken(last)
@@ -92,7 +93,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The type inside a secret; every other type itself.
+    /// The type inside a secret; any other type is returned unchanged.
     fn opened(&self, ty: Type) -> Type {
         let interner = &self.ir.interner;
         match interner.type_data(ty) {
@@ -110,8 +111,8 @@ impl Verifier<'_> {
         self.tell(op, Code::EntryArguments, message);
     }
 
-    /// The end gives a value for each result of the generic. A text may leave out the names of all
-    /// results.
+    /// Checks that `secret.yield` yields a value for each result of the generic. The text may omit
+    /// the names of all results.
     fn secret_yield(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
         if self.ir.op(parent).kind == OpKind::FuncFunc && self.ir.op(parent).form != Form::Broken {
@@ -134,7 +135,7 @@ impl Verifier<'_> {
         for (at, result) in results.into_iter().enumerate().take(given) {
             let found = self.operand_type(op, at);
             let wanted = self.opened(result);
-            // A result that is no secret is reported at the generic.
+            // A result that is not a secret is reported at the generic.
             if wanted != result && self.clash(wanted, found) {
                 let (found, result) = (self.show(found), self.show(result));
                 let message = format!(

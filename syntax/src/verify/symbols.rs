@@ -1,4 +1,4 @@
-//! Symbols: one definition each, and calls of functions that are there.
+//! Rules about symbols: each is defined once, and calls refer to existing functions.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use crate::{
     Attr, AttrData, Code, Form, Ir, Name, Op, OpKind, Region, Span, Traits, Type, TypeData,
 };
 
-/// The first definition of a symbol in a region, as its users see it.
+/// The first definition of a symbol in a region: the data that rules about its users read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Callee {
     op: Op,
     kind: OpKind,
-    /// True if it was understood; and its type.
+    /// True if it was parsed without a problem.
     is_understood: bool,
     ty: Option<Type>,
 }
@@ -28,7 +28,7 @@ impl Callee {
         })
     }
 
-    /// Returns true if it is a known op of another kind. An unknown op may be of any kind.
+    /// Returns true if it is a known op of another kind. An unknown op may have any kind.
     fn is_other_than(&self, kind: OpKind) -> bool {
         self.kind.has(Traits::SYMBOL) && self.kind != kind
     }
@@ -54,7 +54,7 @@ fn global_type(ir: &Ir, op: Op) -> Option<Type> {
 }
 
 impl Verifier<'_> {
-    /// The region whose symbols an op sees.
+    /// The region of the nearest symbol table; `None` if an enclosing op is unknown.
     fn table(&self, op: Op) -> Option<Region> {
         let mut region = self.ir.op(op).parent;
         loop {
@@ -143,7 +143,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// The function that an attribute names, with its type; reports a missing one.
+    /// Resolves the function to which an attribute refers, and returns its name and type. Reports
+    /// an undefined function.
     fn callee(&mut self, op: Op, attr: &str) -> Option<(Name, Type)> {
         let symbol = self.ir.attr(op, attr)?;
         let AttrData::Symbol(path) = self.ir.interner.attr_data(symbol) else { return None };
@@ -153,7 +154,7 @@ impl Verifier<'_> {
             Some(func) if func.kind == OpKind::FuncFunc => {
                 func.ty.filter(|_| func.is_understood).map(|ty| (name, ty))
             }
-            // Another dialect may define this symbol, so nothing is known of it.
+            // An op of another dialect may define this symbol, so nothing is known about it.
             Some(func) if !func.kind.has(Traits::SYMBOL) => None,
             _ => {
                 let message =
@@ -164,13 +165,13 @@ impl Verifier<'_> {
         }
     }
 
-    /// The place of the first symbol that an op names.
+    /// The span of the first symbol that an op refers to.
     fn symbol_span(&self, op: Op) -> Span {
         let uses = &self.ir.extra(op).symbol_uses;
         uses.first().map_or(self.ir.op(op).name_span, |it| it.2)
     }
 
-    /// Verifies that `memref.get_global` names a global of its type.
+    /// Verifies that `memref.get_global` refers to a global of its type.
     pub(crate) fn global_reference(&mut self, op: Op) {
         let Some(symbol) = self.ir.attr(op, "name") else { return };
         let AttrData::Symbol(path) = self.ir.interner.attr_data(symbol) else { return };
@@ -196,7 +197,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Verifies the type of `func.constant` against its function.
+    /// Verifies that `func.constant` has the type of its function.
     pub(crate) fn reference(&mut self, op: Op) {
         let Some((name, ty)) = self.callee(op, "value") else { return };
         let Some(&result) = self.ir.op(op).results.first() else { return };
@@ -218,13 +219,14 @@ impl Verifier<'_> {
         self.called(op, 0, format_args!("'{name}'"), ty);
     }
 
-    /// Verifies the operands and results of `func.call_indirect` in generic form against the type
-    /// of its first operand.
+    /// Verifies that the operands and results of `func.call_indirect` have the types of the callee,
+    /// which is the first operand. Only the generic form can violate this.
     pub(crate) fn call_indirect(&mut self, op: Op) {
         self.called(op, 1, format_args!("the callee"), self.operand_type(op, 0));
     }
 
-    /// Verifies operands from `first` on, and results, against a function type.
+    /// Verifies that the operands from `first` on and the results have the types of a function
+    /// type.
     fn called(&mut self, op: Op, first: usize, name: fmt::Arguments<'_>, ty: Type) {
         let TypeData::Function { inputs, results } = self.ir.interner.type_data(ty) else { return };
         let data = self.ir.op(op);

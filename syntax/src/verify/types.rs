@@ -1,5 +1,5 @@
-//! Operand, result and attribute types of `arith`, `noisy`, `cf` and of the operands of the others,
-//! op by op.
+//! Rules about types: operands, results and attributes of `arith`, `noisy` and `cf`, and operands
+//! of the other dialects.
 
 use smallvec::SmallVec;
 
@@ -8,7 +8,7 @@ use crate::op_traits::{Agreement, TypeClass, TypeRule, WidthChange};
 use crate::{AttrData, Code, Dim, Op, Sign, Type, TypeData};
 
 impl TypeClass {
-    /// Its name in messages.
+    /// Description of the class in messages.
     fn text(self) -> &'static str {
         match self {
             TypeClass::Any => "anything",
@@ -100,7 +100,7 @@ impl Verifier<'_> {
 
     fn classes(&mut self, op: Op, rule: &TypeRule) {
         let data = self.ir.op(op);
-        // The pair that fit last: most ops have operands of one class and type.
+        // The last accepted type and class. Most ops have operands of one type and class.
         let mut fits = None;
         for at in 0..data.operands.len() {
             let last = rule.operands.last().copied().unwrap_or(TypeClass::Any);
@@ -135,7 +135,8 @@ impl Verifier<'_> {
         (operands, data.results.iter().map(|&it| self.value_type(it)).collect())
     }
 
-    /// Returns true if all operands and results of an op, which are to agree, are of one type.
+    /// Returns true if the types of an op must agree and all its operands and results have the same
+    /// type. This is a fast path.
     fn is_of_one_type(&self, op: Op, agree: Agreement) -> bool {
         let data = self.ir.op(op);
         if data.operands.is_empty() || !matches!(agree, Agreement::Same | Agreement::Exactly) {
@@ -159,7 +160,7 @@ impl Verifier<'_> {
                     Agreement::Same => self.is_compatible(first, it),
                     _ => !self.clash(first, it),
                 };
-                // Results are inferred: they are exactly the first operand.
+                // Results are inferred: they have exactly the type of the first operand.
                 let other = operands.iter().find(|&&it| !is_same(it));
                 let other = other.or_else(|| results.iter().find(|&&it| self.clash(first, it)));
                 if let Some(&other) = other {
@@ -228,7 +229,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Bits of the element of a type.
+    /// Width of the element of a type, in bits.
     fn width(&self, ty: Type) -> Option<u32> {
         match self.ir.interner.type_data(self.ir.interner.element_type(ty)) {
             TypeData::Int { width, .. } => Some(*width),
@@ -258,7 +259,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The dimensions of a shaped type, if they are known.
+    /// The dimensions of a shaped type, if its rank is known.
     pub(super) fn dims(&self, ty: Type) -> Option<&[Dim]> {
         match self.shape(ty) {
             Shape::Ranked(dims) => Some(dims),
@@ -266,7 +267,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Both are scalars, or shapes of the same sizes; one of unknown rank agrees with any.
+    /// Returns true if both types are scalars, or shaped types with the same dimensions. An
+    /// unranked type agrees with any rank.
     fn is_same_shape(&self, a: Type, b: Type) -> bool {
         if a == Type::UNKNOWN || b == Type::UNKNOWN {
             return true;
@@ -280,7 +282,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Returns true if two types are the same, except for sizes that are not known.
+    /// Returns true if two types are the same except for dynamic sizes.
     fn is_compatible(&self, a: Type, b: Type) -> bool {
         let interner = &self.ir.interner;
         if !self.clash(a, b) {
@@ -302,7 +304,7 @@ impl Verifier<'_> {
             && encoding(a) == encoding(b)
     }
 
-    /// The second result of an addition with carry is `i1`, shaped as the sum.
+    /// Checks that the second result of an addition with carry is `i1` with the shape of the sum.
     pub(crate) fn carry(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([first, ..], [sum, carry]) = (&operands[..], &results[..]) else { return };
@@ -324,7 +326,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The result has the type of the first operand.
+    /// Checks that the result has the type of the first operand.
     pub(crate) fn first_and_result(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([first, ..], [result]) = (&operands[..], &results[..]) else { return };
@@ -435,7 +437,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The bounds and the step of `scf.for` are of one type.
+    /// Checks that the bounds and the step of `scf.for` have one type.
     pub(crate) fn bounds(&mut self, op: Op) {
         let types: Vec<Type> = (0..3).map(|at| self.operand_type(op, at)).collect();
         if let Some(other) = types.iter().find(|it| self.clash(types[0], **it)) {
@@ -448,7 +450,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// An attribute is a number below this.
+    /// Checks that an enum attribute is a number below `end`.
     pub(crate) fn case_below(&mut self, op: Op, attr: &str, end: i128) {
         let value = self.ir.attr(op, attr).map(|it| self.ir.interner.attr_data(it));
         if let Some(AttrData::Int { value, .. }) = value
@@ -459,7 +461,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// As many values as cases.
+    /// Checks that there are as many case values as case destinations.
     pub(crate) fn cases(&mut self, op: Op) {
         let n_cases = self.ir.extra(op).successors.len() - 1;
         let Some(values) = self.ir.attr(op, "case_values") else { return };

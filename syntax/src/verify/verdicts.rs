@@ -1,25 +1,26 @@
-//! The findings of the verifier in a document, kept up to date.
+//! The verdicts of the verifier on a document, updated after each edit.
 //!
-//! *What a rule may read* of an op besides the op itself, and what therefore verifies it again:
+//! *Inputs of rules.* In addition to the op itself, a rule may read the following. The op is
+//! verified again in the given event:
 //!
-//! | it reads | again when |
+//! | input of the rule | event |
 //! |---|---|
-//! | what its operands and successors mean, and the types of those values | [`Delta::changed`] names it |
-//! | whether an item follows it in its block | the item after it came or went |
-//! | whether a label is the first item of its region | items before it came or went |
-//! | the kind and the signature of the op around it | that op was read again with another ([`Touched::signature_changed`]) |
-//! | for the op around: the labels of its regions, the last ops of their blocks, operand types | one of those is verified again |
-//! | how an index is computed, if it stands in an affine map or is a step | one of the ops that compute it changed |
-//! | the order of definition and use in one block | never: items that stay keep their order |
-//! | which block dominates which | the flow of the region is computed anew: ops in blocks with other dominators |
-//! | which symbol means what, and its type | that definition changed: the ops that mention it ([`Touched::symbols`]) |
+//! | the definitions of its operands and successors, and the types of those values | [`Delta::changed`] contains the op |
+//! | the following item of its block, if any | the next item was added or removed |
+//! | the items before a label at the start of its region | they were added or removed |
+//! | the kind and the signature of the enclosing op | that op was parsed again and its signature changed ([`Touched::signature_changed`]) |
+//! | for an op with regions: their labels, the last ops of their blocks, types of operands | one of those is verified again |
+//! | the computation of an index that is used in an affine map or as a step | an op of that computation changed |
+//! | the order of definition and use in one block | none: remaining items keep their order |
+//! | the dominators of its block | they changed when the dominators of the region were computed again |
+//! | the definition of a symbol, and its type | that definition changed: the ops that use the symbol ([`Touched::symbols`]) |
 //!
-//! No verdict depends on broken syntax elsewhere: a problem is kept, and whether it is *reported*
-//! is decided when problems are listed. *Law.* After every edit, equal to [`Verdicts::new`].
-//! *Cost.* An edit of an op in a block verifies that op, the users of values that it defines with
-//! another type, and perhaps the op before it; an edit of labels or branches computes the
-//! dominators of its region, O(m log n), and verifies the ops in blocks that gained or lost a
-//! dominator.
+//! No verdict depends on broken syntax elsewhere. Problems are always stored;
+//! [`crate::Source::problems`] decides which of them are *reported*. *Law.* After every edit the
+//! verdicts equal those of [`Verdicts::new`]. *Cost.* An edit of an op in a block verifies that op,
+//! the users of its results whose type changed, and possibly the preceding op. An edit of labels or
+//! branches computes the dominators of the region in O(m log n), and verifies the ops in blocks
+//! whose dominators changed.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -35,20 +36,20 @@ use crate::{Delta, Ir, Name, Op, OpKind, Region, Traits, Type};
 /// Minimum number of items that a thread verifies.
 const SHARE: usize = 4096;
 
-/// The verdict on each op with a problem, and the facts that the verdicts depend on.
+/// The verdicts on the ops with problems, and the facts on which verdicts depend.
 #[derive(Debug, Default)]
 pub(crate) struct Verdicts {
     of_ops: FxHashMap<Op, Verdict>,
     /// The dominators of each region with several blocks.
     flows: FxHashMap<Region, RegionDominators>,
-    /// The definition of each symbol, as its users see it.
+    /// The definition of each symbol.
     callees: FxHashMap<(Region, Name), Callee>,
-    /// True if there may be an op that reads how an index is computed: there was one.
+    /// True if the program has, or had, an op with a rule that reads the computation of an index.
     reads_indices: bool,
 }
 
 impl Verdicts {
-    /// Verifies everything, on `n_threads` threads besides the caller's.
+    /// Verifies all ops, on `n_threads` threads in addition to the caller's.
     pub(crate) fn new(ir: &Ir, n_threads: usize) -> Self {
         let mut out = Self::default();
         let order = Order::of(ir);
@@ -84,7 +85,7 @@ impl Verdicts {
         out
     }
 
-    /// All verdicts that name problems, in no particular order.
+    /// All verdicts with problems, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Op, &Verdict)> {
         self.of_ops.iter().map(|(op, verdict)| (*op, verdict))
     }
@@ -110,7 +111,7 @@ impl Verdicts {
         }
         self.update_flows(ir, touched, &mut again);
         self.update_callees(ir, &touched.symbols, &mut again);
-        // An op around may read how its blocks start and end.
+        // The rules of the enclosing op may read the labels and the last ops of its blocks.
         for n in 0..again.len() {
             if ir.op(again[n]).kind == OpKind::Label || ends_block(ir, again[n]) {
                 again.extend(ir.parent_op(again[n]));
@@ -130,8 +131,9 @@ impl Verdicts {
         again.len()
     }
 
-    /// Adds the items before and after a replaced stretch, if their verdict may depend on their
-    /// neighbors, and the op around it if no items are left between them.
+    /// Adds the items before and after a replaced stretch if their verdicts may depend on their
+    /// neighbors. Adds the enclosing op if the stretch was the start of the region and is now
+    /// empty.
     fn beside(&self, ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
         let after = seq::nth(ir, run.region, run.rank + run.n);
         again.extend(after.filter(|&it| run.rank == 0 && ir.op(it).kind == OpKind::Label));
@@ -179,7 +181,7 @@ impl Verdicts {
                 }
             }
             if before.is_none() != now.is_none() {
-                // The number of blocks may decide if they need a terminator.
+                // The number of blocks may determine if they need a terminator.
                 again.extend(ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it)));
             }
             match now {
@@ -204,7 +206,7 @@ impl Verdicts {
                 Some(callee) => self.callees.insert(key, callee),
                 None => self.callees.remove(&key),
             };
-            // Another definition may now be the first.
+            // Another definition may now be the first one.
             if is_alive(ir, region) {
                 again.extend(ir.symbol_defs(region, name));
             }
@@ -212,8 +214,8 @@ impl Verdicts {
     }
 }
 
-/// Where labels came or went the items that follow, up to the next label, are in another block:
-/// they, and the users of what they define.
+/// Adds the items of a replaced stretch and the following items up to the next label, and the users
+/// of their results: if labels were added or removed, these items are in another block.
 fn rejoined(ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
     let Some(first) = seq::nth(ir, run.region, run.rank) else { return };
     let after = ir.items_from(first).enumerate();
@@ -225,8 +227,8 @@ fn rejoined(ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
     }
 }
 
-/// The ops that use the results of these ops and depend on how they are computed, also through
-/// other ops.
+/// Adds the ops with rules that depend on the computation of their indices, if `ops` take part in
+/// that computation.
 fn readers_of_indices(ir: &Ir, ops: &[Op], again: &mut Vec<Op>) {
     let mut level: Vec<Op> = ops.to_vec();
     let mut seen: FxHashSet<Op> = FxHashSet::default();
@@ -248,14 +250,14 @@ fn readers_of_indices(ir: &Ir, ops: &[Op], again: &mut Vec<Op>) {
     }
 }
 
-/// Returns true if a rule depends on how the indices of the op are computed: in affine maps, and
-/// for steps that must be positive.
+/// Returns true if a rule depends on the computation of the op's indices: indices of affine maps,
+/// and steps that must be positive.
 pub(super) fn reads_indices(kind: OpKind) -> bool {
     let rules = &kind.spec().rules;
     rules.indices.is_some() || rules.reads_indices
 }
 
-/// An op and all that it holds.
+/// Adds an op and its contents.
 fn enter(ir: &Ir, op: Op, again: &mut Vec<Op>) {
     again.push(op);
     for &(_, region) in &ir.op(op).regions {
@@ -271,7 +273,7 @@ fn is_alive(ir: &Ir, region: Region) -> bool {
         .is_some_and(|op| ir.is_alive(op) && ir.op(op).regions.iter().any(|it| it.1 == region))
 }
 
-/// Returns true if no op follows in the block.
+/// Returns true if the op is the last one of its block.
 pub(super) fn ends_block(ir: &Ir, op: Op) -> bool {
     ir.next(op).is_none_or(|it| ir.op(it).kind == OpKind::Label)
 }

@@ -1,5 +1,5 @@
-//! Programs printed in the custom forms of their ops are read again as the same programs, here and
-//! by `mlir-opt`.
+//! Programs that are printed in custom form are parsed as the same programs, here and by
+//! `mlir-opt`.
 
 use noisy_syntax::print::{Tool, custom_as, generic_as};
 use noisy_syntax::{Source, dialect};
@@ -7,7 +7,7 @@ use noisy_syntax::{Source, dialect};
 use crate::oracle;
 use crate::programs::programs;
 
-/// Lines of a print with an op that has a custom form and is printed in the generic form.
+/// Returns the lines of a print that contain an op in generic form although it has a custom form.
 fn fallbacks(text: &str) -> Vec<&str> {
     let is_generic = |line: &&str| {
         let op = line.split_once(" = \"").map_or(line.trim_start(), |it| it.1);
@@ -25,7 +25,7 @@ fn custom_forms_are_read_again_as_the_same_program() {
             let source = Source::new(&program.text);
             let text = custom_as(source.ir(), tool);
             let again = Source::new(&text);
-            // Printing an affine map may change its spelling once, as it does in mlir-opt.
+            // Printing may simplify an affine map once, like in mlir-opt.
             let twice = Source::new(&generic_as(source.ir(), tool));
             assert_eq!(again.problems(), [], "{}\n{text}", program.name);
             assert_eq!(
@@ -54,7 +54,7 @@ fn programs_without_their_text_print_the_same() {
 
 #[test]
 fn mlir_opt_accepts_custom_forms() {
-    // mlir-opt does not know the custom forms of `noisy`.
+    // mlir-opt lacks the custom forms of `noisy`.
     let mut programs = programs();
     programs.retain(|it| !it.text.contains("noisy."));
     let print = |text: &str| custom_as(Source::new(text).ir(), Tool::Mlir19);

@@ -1,14 +1,13 @@
-//! The generic form without what may differ between two prints of the same program: names of values
-//! and blocks, aliases, comments and empty lines.
+//! Normalizes the generic form: removes the differences between two prints of the same program,
+//! which are names of values and blocks, aliases, comments and empty lines.
 //!
 //! Values and blocks are numbered in the order of their definitions. Each pair of braces is a
-//! scope; a name means its definition in the nearest scope outward, whether that comes before or
-//! after the use.
+//! scope. A name refers to its definition in the nearest enclosing scope, before or after the use.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// A piece of the text.
+/// A piece of text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Piece<'a> {
     /// `%name`, and true at its definition.
@@ -22,12 +21,12 @@ enum Piece<'a> {
     Other(&'a str),
 }
 
-/// A text without the differences that do not matter.
+/// Returns the normalized text.
 pub(crate) fn normal(text: &str) -> String {
     let (aliases, body) = split_aliases(text);
     let body = expand(&body, &aliases);
     let pieces = pieces(&body);
-    // Scope of each brace, and the definitions of each scope.
+    // The parent of each scope, and the definitions in each scope.
     let mut parents = vec![0];
     let mut scopes = vec![HashMap::new()];
     let (mut at, mut n_values, mut n_blocks) = (0, 0, 0);
@@ -88,7 +87,7 @@ pub(crate) fn normal(text: &str) -> String {
     lines.fold(String::new(), |out, it| out + it + "\n")
 }
 
-/// Aliases with what they stand for, and the text without their definitions.
+/// Returns the aliases with their meanings, and the text without their definitions.
 fn split_aliases(text: &str) -> (HashMap<String, String>, String) {
     let mut aliases: HashMap<String, String> = HashMap::new();
     let mut body = String::new();

@@ -1,10 +1,12 @@
-//! `mlir-opt` of LLVM 19: the texts that it accepts, and the generic form that it prints.
+//! Runs `mlir-opt` of LLVM 19: checks if it accepts texts, and gets the generic form that it
+//! prints.
 
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The command `mlir-opt` of LLVM 19: from `MLIR_OPT`, the path, or the folder of Debian's package.
+/// Returns the command `mlir-opt` of LLVM 19, from `MLIR_OPT`, the path, or the folder of Debian's
+/// package.
 ///
 /// # Panics
 ///
@@ -23,7 +25,7 @@ fn mlir_opt() -> Option<String> {
     found
 }
 
-/// The generic form of the programs of a file; `None` without `mlir-opt`.
+/// Returns the generic form of the programs of a file; `None` without `mlir-opt`.
 pub(crate) fn generic_form(path: &Path) -> Option<String> {
     let output = Command::new(mlir_opt()?)
         .args(["--allow-unregistered-dialect", "--split-input-file", "--mlir-print-op-generic"])
@@ -35,11 +37,11 @@ pub(crate) fn generic_form(path: &Path) -> Option<String> {
     Some(String::from_utf8(output.stdout).expect("mlir-opt prints UTF-8"))
 }
 
-/// Names of the texts that `mlir-opt` rejects, each with the first error; `None` without
-/// `mlir-opt`. Unknown dialects are allowed.
+/// Returns the names of the texts that `mlir-opt` rejects, each with its first error; `None`
+/// without `mlir-opt`. Unknown dialects are allowed.
 pub(crate) fn rejected(texts: &[(String, String)]) -> Option<Vec<String>> {
     let tool = mlir_opt()?;
-    // One process for all of them: each is a part of one file.
+    // One process checks all texts: each is a chunk of its input.
     let mut all = String::new();
     let mut starts = Vec::new();
     for (_, text) in texts {

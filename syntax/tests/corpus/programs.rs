@@ -1,7 +1,7 @@
-//! The programs of `tests/corpus`: each file holds several, separated by `// -----`.
-//! `X.generic.mlir` holds their generic form as `mlir-opt` of LLVM 19 prints it.
+//! The programs of `tests/corpus`. Each file contains several programs, separated by `// -----`.
+//! `X.generic.mlir` contains their generic form as `mlir-opt` of LLVM 19 prints it.
 //!
-//! `BLESS=1 cargo test -p noisy-syntax --test corpus` records that form anew and needs `mlir-opt`.
+//! `BLESS=1 cargo test -p noisy-syntax --test corpus` records that form again and needs `mlir-opt`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const SEPARATOR: &str = "// -----\n";
 /// One program of the corpus.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// File name and number of the program in it, from 1.
+    /// File name and number of the program in the file, from 1.
     pub(crate) name: String,
     pub(crate) text: String,
     /// The generic form that `mlir-opt` prints.
@@ -24,7 +24,7 @@ fn split(text: &str) -> Vec<String> {
     text.split(SEPARATOR).map(ToOwned::to_owned).collect()
 }
 
-/// Paths of the files with programs, in order.
+/// Returns the paths of the files with programs, sorted.
 fn paths() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus");
     let entries = fs::read_dir(&folder).unwrap_or_else(|it| panic!("{}: {it}", folder.display()));
@@ -37,11 +37,11 @@ fn paths() -> Vec<PathBuf> {
     out
 }
 
-/// All programs.
+/// Returns all programs.
 ///
 /// # Panics
 ///
-/// Panics if a recorded form is missing or belongs to other programs.
+/// Panics if a recorded form is missing or does not match the programs.
 pub(crate) fn programs() -> Vec<Program> {
     let mut out = Vec::new();
     for path in paths() {

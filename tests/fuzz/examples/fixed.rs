@@ -1,8 +1,9 @@
-//! The laws on the same inputs each time: those of the kept corpus, and so many made from them and
-//! from `words` by a generator with a fixed seed. What libFuzzer tries depends on where the code of
-//! a build lies; what this tries does not.
+//! Checks the laws on a fixed set of inputs: the corpus, and mutations of it that use the words of
+//! a dictionary and a random generator with a fixed seed. The inputs of libFuzzer depend on the
+//! addresses of the code and so on the build; these inputs do not.
 //!
-//! fixed CORPUS WORDS [INPUTS]     for each target as many inputs (20,000)
+//! Usage: `fixed CORPUS WORDS [INPUTS]`, where `INPUTS` is the number of mutated inputs per target
+//! (20,000).
 use std::path::Path;
 use std::{fs, io};
 
@@ -24,7 +25,7 @@ impl Random {
     }
 }
 
-/// The kept inputs of a target, by name.
+/// Reads the corpus of a target, sorted by file name.
 fn corpus(folder: &Path) -> io::Result<Vec<Vec<u8>>> {
     let mut files =
         fs::read_dir(folder)?.map(|it| Ok(it?.path())).collect::<io::Result<Vec<_>>>()?;
@@ -32,7 +33,7 @@ fn corpus(folder: &Path) -> io::Result<Vec<Vec<u8>>> {
     files.iter().map(fs::read).collect()
 }
 
-/// The quoted words of a dictionary of libFuzzer, which escapes `\\`, `\"` and `\xAB`.
+/// Returns the quoted words of a libFuzzer dictionary, whose escapes are `\\`, `\"` and `\xAB`.
 fn words(text: &str) -> Vec<Vec<u8>> {
     let quoted = text.lines().filter(|it| !it.starts_with('#'));
     let quoted = quoted.filter_map(|it| it.split_once('"')?.1.strip_suffix('"'));
@@ -59,8 +60,8 @@ fn unescaped(word: &str) -> Vec<u8> {
     out
 }
 
-/// One input made from others: up to eight times a byte changed, a span removed, doubled or taken
-/// from another input, or a word put in.
+/// Mutates a random input one to eight times: changes a byte, removes or duplicates a span,
+/// replaces it with a span of another input, or inserts a word.
 fn made(random: &mut Random, inputs: &[Vec<u8>], words: &[Vec<u8>]) -> Vec<u8> {
     let mut out = inputs[random.below(inputs.len())].clone();
     for _ in 0..=random.below(8) {
@@ -102,7 +103,7 @@ fn main() -> io::Result<()> {
         let mut random = Random(1);
         for _ in 0..n {
             let input = made(&mut random, &inputs, &words);
-            // A law that breaks panics: the input is kept for a look.
+            // A violated law panics, and the input is saved.
             let kept = KeptIfPanicking(&input);
             law(&input);
             drop(kept);

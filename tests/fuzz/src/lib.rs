@@ -1,17 +1,17 @@
-//! The meaning of a fuzzer's bytes, and the laws that must hold for them.
+//! Fuzz targets: the decoding of the bytes, and the laws that must hold.
 //!
-//! 1. [`read`]: any bytes are read; every range slices to the text that it names, on character
-//!    boundaries.
-//! 2. [`edit`]: after any edits the document is that of the text read anew: tree, names, uses,
+//! 1. [`read`]: any bytes can be parsed; every range is on character boundaries and covers the text
+//!    that it names.
+//! 2. [`edit`]: after any edits, the document equals one parsed from scratch: tree, names, uses,
 //!    problems.
-//! 3. [`print`]: what has no problems, and no op of unknown syntax, has none in its generic print,
-//!    which then prints as itself.
+//! 3. [`print`]: the generic form of a text without problems and without ops of unknown syntax has
+//!    no problems, and printing it again gives the same text.
 
 use noisy_syntax::laws::{check_ranges, fingerprint};
 use noisy_syntax::print::generic;
 use noisy_syntax::{Form, Source};
 
-/// Any bytes; what is no UTF-8 becomes U+FFFD, as where a file is read.
+/// Parses any bytes. Invalid UTF-8 becomes U+FFFD, as when a file is read.
 pub fn read(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let source = Source::new(&text);
@@ -21,8 +21,9 @@ pub fn read(data: &[u8]) {
     }
 }
 
-/// Edits and a text. Up to a zero byte, each edit is four bytes (place, place, how much to remove,
-/// what to insert); then comes the text.
+/// Decodes edits and a text, and applies the edits. Before a zero byte, each edit has four bytes:
+/// two for the position, one for the length of the removed text, and one for the inserted piece.
+/// The text follows.
 pub fn edit(data: &[u8]) {
     let mut edits = Vec::new();
     let mut rest = data;
@@ -53,7 +54,7 @@ pub fn edit(data: &[u8]) {
     }
 }
 
-/// A program of ops that are understood.
+/// Prints a program without ops of unknown syntax, and parses the result.
 pub fn print(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let source = Source::new(text);
@@ -70,7 +71,7 @@ pub fn print(data: &[u8]) {
     assert_eq!(once, generic(printed.ir()));
 }
 
-/// Text that edits insert: what people type, and what breaks programs.
+/// Pieces that edits insert: text that people type, and text that breaks programs.
 const PIECES: &[&str] = &[
     "",
     "{",

@@ -1,11 +1,11 @@
 //! Constants, decisions and ranges compared with `mlir-opt --sccp` and `--int-range-optimizations`
 //! of LLVM 19, on the programs of `tests/corpus` and on random ones.
 //!
-//! Behind every value of an integer or float type a `"probe.use"(%value) {id = N}` is written into
-//! the text. If `mlir-opt` found a constant, the operand of the probe is an `arith.constant`
-//! afterwards. Our constant must then be the same: it is *missed* if ours is unknown,
-//! *contradicted* if ours differs. Constants that only we find are counted, but not judged: they
-//! may be right. A remainder that `mlir-opt` removes must have ranges in our analysis that imply
+//! After every value of an integer or float type, the test inserts `"probe.use"(%value) {id = N}`.
+//! If `mlir-opt` finds a constant, the operand of the probe becomes the result of an
+//! `arith.constant`. Our constant must be equal: it is *missed* if ours is unknown, and
+//! *contradicted* if ours differs. Constants that only our analysis finds are counted but are not
+//! errors, because they may be correct. If `mlir-opt` removes a remainder, our ranges must imply
 //! the removal.
 //!
 //! Without `mlir-opt` the tests print that they are skipped; with `CI` set they fail. `cargo test
@@ -75,7 +75,7 @@ fn corpus() -> Vec<(String, String)> {
     out
 }
 
-/// A probed value with our facts.
+/// A probed value with the facts of our analysis.
 struct Probed {
     chunk: String,
     value: String,
@@ -85,7 +85,8 @@ struct Probed {
     operands: Option<(Bounds, Bounds)>,
 }
 
-/// Returns true if a function may be called from outside, or from a live call in a called function.
+/// Returns true if a function may be called from outside, or by a live call in a function that may
+/// be called.
 fn is_called(document: &Document, function: Op, through: &mut Vec<Op>) -> bool {
     let (ir, integers) = (document.ir(), document.integers());
     let (calls, is_all) = flow::calls_of(ir, function);
@@ -105,7 +106,7 @@ fn is_called(document: &Document, function: Op, through: &mut Vec<Op>) -> bool {
     })
 }
 
-/// A text with its probes.
+/// Returns a text with probes, and adds their facts to `probes`.
 fn with_probes(name: &str, text: &str, probes: &mut Vec<Probed>) -> String {
     let document = Document::new(text);
     let (ir, integers) = (document.ir(), document.integers());
@@ -125,7 +126,8 @@ fn with_probes(name: &str, text: &str, probes: &mut Vec<Probed>) -> String {
             inserts.push((at, line));
             let operand =
                 |op: Op, at: usize| integers.bounds(ir, ir.op(op).operands.get(at)?.value?);
-            // A private function that no live call reaches is shown as if anybody might call it.
+            // In a private function without live calls, our analysis shows values as if it might be
+            // called from outside.
             let function = ir.definition_site(value).and_then(|it| ir.function_of(it));
             let is_alone = function.is_some_and(|it| alone.contains(&it));
             let constant = if is_alone { Constant::Bottom } else { integers.constant(ir, value) };
@@ -140,7 +142,7 @@ fn with_probes(name: &str, text: &str, probes: &mut Vec<Probed>) -> String {
     };
     ir.walk(ir.root(), &mut |op| {
         let data = ir.op(op);
-        // A body that may have no effects.
+        // The body of a `memref.generic_atomic_rmw` must not have side effects.
         let is_closed =
             ir.parent_op(op).is_some_and(|it| ir.op(it).kind == OpKind::MemrefGenericAtomicRmw);
         if is_closed {
@@ -175,11 +177,11 @@ fn with_probes(name: &str, text: &str, probes: &mut Vec<Probed>) -> String {
 /// The result of the tool at a probe.
 enum Found {
     Constant(String),
-    /// Not what it was: another value that is no constant.
+    /// The operand is not a constant: the kind of its defining op, or `Label` for an argument.
     Other(OpKind),
 }
 
-/// Runs the tool and reads the probes off.
+/// Runs a pass of the tool and returns the operands of the probes, by id.
 fn run(tool: &str, pass: &str, path: &Path) -> HashMap<usize, Found> {
     let output = Command::new(tool)
         .args([pass, "--split-input-file", "--mlir-print-op-generic"])
@@ -217,8 +219,8 @@ fn run(tool: &str, pass: &str, path: &Path) -> HashMap<usize, Found> {
     out
 }
 
-/// A constant as text that says the same in every document, as far as can be told: other attributes
-/// have ids of their own.
+/// Returns a text for a constant that does not depend on the document. All other attributes have
+/// the same text, because their ids differ between documents.
 fn text_of(constant: Constant, elements: Option<&[Constant]>) -> String {
     match elements {
         Some(it) => it.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
@@ -226,7 +228,7 @@ fn text_of(constant: Constant, elements: Option<&[Constant]>) -> String {
     }
 }
 
-/// Compares; the figure, and what is wrong.
+/// Compares the facts of both tools. Returns the statistics, and the errors line by line.
 fn compare(pass: &str, probes: &[Probed], found: &HashMap<usize, Found>) -> (String, String) {
     let (mut n_known, mut n_more, mut n_dead, mut n_missed, mut n_wrong) = (0, 0, 0, 0, 0);
     let mut wrong = String::new();
@@ -290,12 +292,12 @@ fn constants_and_ranges_agree_with_mlir_opt_on_random_programs() {
     let Some(tool) = tool() else { return };
     let programs: Vec<(String, String)> =
         (0..220).map(|seed| (format!("seed {seed}"), programs::program(seed))).collect();
-    // The second pass also folds by equal values, and its ranges flow through calls.
+    // The second pass also folds ops with equal operands, and its ranges flow through calls.
     agree_on(tool, &programs, "random", 500);
 }
 
-/// Runs the tool on all of these programs, each with its name, and compares. One in `one_in` of the
-/// facts that the second pass finds may be missed.
+/// Runs the tool on programs, given with their names, and compares the facts. Fewer than one in
+/// `one_in` facts of the second pass may be missed; if it is 0, none.
 fn agree_on(tool: &str, chunks: &[(String, String)], file: &str, one_in: usize) {
     let mut probes = Vec::new();
     let texts: Vec<String> =

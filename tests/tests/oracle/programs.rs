@@ -1,6 +1,6 @@
-//! Random programs of integers and floats with every form of control flow: extreme constants,
-//! shifts by too much, divisions by zero, loops that never run, branches that constants decide. No
-//! `scf.parallel`: of its results LLVM 19 believes that nothing reaches them.
+//! Random programs of integers and floats with all kinds of control flow, extreme constants,
+//! oversized shifts, divisions by zero, loops without iterations, and branches with constant
+//! conditions. They contain no `scf.parallel`, because LLVM 19 treats its results as unreached.
 
 use std::fmt::Write as _;
 
@@ -44,14 +44,14 @@ struct Writer {
     state: u64,
     out: String,
     n: usize,
-    /// Number of functions that may be called: the earlier ones.
+    /// Number of earlier functions, which may be called.
     n_callees: usize,
     /// The visible values, with their types.
     scope: Vec<(String, String)>,
     is_main: bool,
 }
 
-/// The program of a seed.
+/// Returns the program of a seed.
 pub(crate) fn program(seed: u64) -> String {
     let mut it = Writer {
         state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
@@ -116,7 +116,7 @@ impl Writer {
         format!("%v{}", self.n)
     }
 
-    /// Defines a value.
+    /// Writes an op with one result, and adds the result to the scope.
     fn define(&mut self, ty: &str, what: &str) -> String {
         let name = self.name();
         self.line(&format!("{name} = {what}"));
@@ -163,7 +163,7 @@ impl Writer {
         format!("dense<{all}> : {ty}")
     }
 
-    /// A value of a type: a recent one, or a constant.
+    /// Returns a value of a type: a recent one, or a new constant.
     fn value(&mut self, ty: &str) -> String {
         let all: Vec<String> =
             self.scope.iter().filter(|it| it.1 == ty).map(|it| it.0.clone()).collect();
@@ -175,7 +175,7 @@ impl Writer {
         all[from + self.below(all.len() - from)].clone()
     }
 
-    /// An index that affine ops take: a constant or an argument of the function.
+    /// Returns an index that is a valid affine symbol: a constant or an argument of the function.
     fn symbol(&mut self) -> String {
         if self.one_in(4) {
             return "%n".to_owned();
@@ -184,7 +184,7 @@ impl Writer {
         self.define("index", &format!("arith.constant {literal}"))
     }
 
-    /// A bound of a loop; far from where counting would overflow.
+    /// Returns a bound of a loop, far from the limits of 64-bit integers.
     fn bound(&mut self) -> String {
         if self.one_in(3) {
             return "%n".to_owned();
@@ -241,7 +241,7 @@ impl Writer {
                     a.clone_from(&b);
                 }
                 let op = self.of(&BINARY);
-                // An overflow of constants is undefined, and any result is right.
+                // The overflow of constants is undefined, so that the tools may differ.
                 let is_open = ["%a", "%b", "%n", "%x"].contains(&a.as_str()) && a != b;
                 let flags = if FLAGGED.contains(&op) && is_open && self.is_main {
                     self.of(&[" overflow<nsw>", " overflow<nuw>", " overflow<nsw, nuw>"])
@@ -393,7 +393,7 @@ impl Writer {
         self.define("i1", &format!("arith.cmpi {predicate}, {a}, {b} : {ty}"))
     }
 
-    /// A region's ops; what they define is out of sight afterwards.
+    /// Writes the ops of a region. Their results are not visible afterwards.
     fn region(&mut self, args: &[(String, &str)], depth: usize, end: impl FnOnce(&mut Self)) {
         let n = self.scope.len();
         self.scope.extend(args.iter().map(|(name, ty)| (name.clone(), (*ty).to_owned())));
@@ -490,7 +490,7 @@ impl Writer {
         self.scope.push((name, ty.to_owned()));
     }
 
-    /// Ends the body with blocks, in any order, that branch forward and, now and then, backward.
+    /// Ends the body with several blocks, which branch forward and sometimes backward.
     fn blocks(&mut self) {
         let n = 2 + self.below(4);
         let first = self.n;

@@ -1,11 +1,11 @@
-//! Ways to forge a certificate, with what the judges say of each.
+//! Ways to forge a certificate, with the errors that the verifiers report.
 
 use serde_json::{Value, json};
 
-/// A way to forge a system. Says whether there was anything to forge.
+/// A way to forge a system. Returns true if there was something to forge.
 pub(super) type Forgery = fn(&mut Value) -> bool;
 
-/// The first core of several sites in a part.
+/// Changes the first core with several sites.
 fn forge_core(it: &mut Value, with: impl Fn(&mut Vec<Value>)) -> bool {
     for part in it["parts"].as_array_mut().unwrap() {
         for row in part["rows"].as_array_mut().unwrap() {
@@ -18,7 +18,7 @@ fn forge_core(it: &mut Value, with: impl Fn(&mut Vec<Value>)) -> bool {
     false
 }
 
-/// The first step of a kind, in a part or in a piece of a split.
+/// Changes the first step of a kind, in a part or in a piece of a split.
 fn forge_step(it: &mut Value, kind: &str, with: &dyn Fn(&mut Value)) -> bool {
     for part in it["parts"].as_array_mut().unwrap() {
         for step in part["steps"].as_array_mut().unwrap() {
@@ -39,7 +39,7 @@ fn forge_step(it: &mut Value, kind: &str, with: &dyn Fn(&mut Value)) -> bool {
     false
 }
 
-/// The first cut among the rows of a part.
+/// Changes the first cut among the rows of the parts.
 fn forge_cut(it: &mut Value, with: impl Fn(&mut Value)) -> bool {
     let parts = it["parts"].as_array_mut().unwrap().iter_mut();
     let mut rows = parts.flat_map(|it| it["rows"].as_array_mut().unwrap());
@@ -47,12 +47,12 @@ fn forge_cut(it: &mut Value, with: impl Fn(&mut Value)) -> bool {
     cut.map(with).is_some()
 }
 
-/// The first part.
+/// Changes the first part.
 fn forge_part(it: &mut Value, with: impl Fn(&mut Value)) -> bool {
     it["parts"].as_array_mut().unwrap().first_mut().map(with).is_some()
 }
 
-/// Each forgery with the message of the script.
+/// The forgeries, each with a part of the error message.
 pub(super) const FORGERIES: &[(&str, Forgery)] = &[
     ("is proven for", |it| {
         forge_cut(it, |cut| cut["least"] = (cut["least"].as_u64().unwrap() + 1_000_000).into())
@@ -68,12 +68,12 @@ pub(super) const FORGERIES: &[(&str, Forgery)] = &[
             cut["terms"].as_array_mut().unwrap().remove(0);
         })
     }),
-    // Weights too small for what is proven of them, or for what settles a site.
+    // Weights that are too small for the proof of the cut, or for a step that settles a site.
     (", not ", |it| {
         let parts = it["parts"].as_array_mut().unwrap().iter_mut();
         let rows = parts.flat_map(|it| it["rows"].as_array_mut().unwrap());
         let cuts = rows.filter_map(|it| it.get_mut("cut"));
-        // Many have no weight but 1.
+        // Many cuts have only weights of 1.
         let mut terms = cuts.map(|it| it["terms"].as_array_mut().unwrap());
         let terms = terms.find(|it| it.iter().any(|it| it[1] != 1));
         terms.map(|it| it.iter_mut().for_each(|it| it[1] = 1.into())).is_some()
@@ -126,7 +126,7 @@ pub(super) const FORGERIES: &[(&str, Forgery)] = &[
         if part["bound"] == 0 || part["steps"].as_array().unwrap().len() > 1 {
             return false;
         }
-        // A sweep may find all by itself.
+        // A sweep may prove the bound without multipliers.
         let list = part["multipliers"][0].as_array_mut().unwrap();
         let is_needed = !list.is_empty();
         list.clear();
@@ -165,7 +165,7 @@ pub(super) const FORGERIES: &[(&str, Forgery)] = &[
     ("there is no such step", |it| {
         forge_part(it, |part| part["steps"] = json!([{ "trust": { "least": part["bound"] } }]))
     }),
-    // A site with one of two branches, with three, and none.
+    // Branches with one case instead of two, with three, on a decided site, and on an unknown site.
     ("end too early", |it| {
         forge_part(it, |part| {
             let branch = json!({ "branch": part["sites"][0] });
@@ -213,7 +213,7 @@ pub(super) const FORGERIES: &[(&str, Forgery)] = &[
         forge_cut(it, |cut| cut["terms"].as_array_mut().unwrap().push(json!([1_000_000, 1])))
     }),
     ("no number of at least zero", |it| forge_cut(it, |cut| cut["terms"][0][1] = (-1).into())),
-    // The claim of the proof of a cut.
+    // The bound that the proof of a cut claims.
     ("its steps prove", |it| {
         forge_cut(it, |cut| {
             cut["proof"]["bound"] = (cut["proof"]["bound"].as_u64().unwrap() + 1_000_000).into();

@@ -1,4 +1,4 @@
-//! Placements and what proves them, before a judge of its own (`noisy_tests::certificate`).
+//! Placements and their proofs, checked by an independent verifier (`noisy_tests::certificate`).
 
 mod forgeries;
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use forgeries::FORGERIES;
 
-/// Limits under which the answer is the same on every machine.
+/// Limits with which the placement is the same on every machine.
 fn limits(work: u64) -> Limits {
     Limits { time: None, work: Some(work), ..Limits::default() }
 }
@@ -80,8 +80,8 @@ impl Random {
     }
 }
 
-/// Additions and multiplications of recent values, with weights, joins, shared sites and backward
-/// uses.
+/// A random instance: additions and multiplications of recent values, with weights, joins, shared
+/// sites and cyclic uses.
 fn random_instance(random: &mut Random, n: u32) -> Instance {
     let mut out = Instance::default();
     let has_cycles = random.below(3) == 0;
@@ -115,7 +115,7 @@ fn random_instance(random: &mut Random, n: u32) -> Instance {
     out
 }
 
-/// Additions and multiplications of levels, where only a sweep proves much.
+/// A random instance with levels as noise, where only sweeps prove strong bounds.
 fn levels_instance(random: &mut Random, n: u32) -> Instance {
     let mut out = Instance::default();
     for v in 0..n {
@@ -132,7 +132,7 @@ fn levels_instance(random: &mut Random, n: u32) -> Instance {
     out
 }
 
-/// Rows of full adders over random values, where local cuts prove more than cores.
+/// A random instance of full adders, where local cuts prove stronger bounds than cores.
 fn adders_instance(random: &mut Random, n: u32) -> Instance {
     let mut out = Instance::default();
     let mut op = |rule, operands: &[Node]| {
@@ -223,8 +223,8 @@ fn the_judge_is_not_deceived() {
     deceive(&|it| it.certificate.parts[0].bound = 2);
 }
 
-/// The verdict of `verify_certificate.py` on a certificate as text: true if it exits with 0, and
-/// its first words.
+/// Runs `verify_certificate.py` on a certificate. Returns true if it exits with 0, and the first
+/// line of its output.
 fn script(name: &str, certificate: &str) -> (bool, Value) {
     let file = format!("noisy-certificate-{}-{name}.json", std::process::id());
     let path = std::env::temp_dir().join(file);
@@ -242,8 +242,8 @@ fn script(name: &str, certificate: &str) -> (bool, Value) {
     (output.status.success(), said)
 }
 
-/// A chain of three additions with room for two, proven by what leaves the first: below 13 bits its
-/// own site is chosen, from 13 on that of the second.
+/// A chain of three additions that needs one reduction. The proof branches on the noise of the
+/// first addition: below 13 bits, its own site must be chosen; otherwise the site of the second.
 fn proven_by_level() -> Value {
     let node = |rule: Value, operands: &[u32], site: Option<u32>| json!({ "rule": rule, "operands": operands, "limit": 14, "site": site });
     let add = json!({ "max": 1 });
@@ -325,7 +325,7 @@ fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
         let mut limits = limits(2_000_000);
         limits.steps.sweep_first = n_placed % 2 == 0;
         if n_placed % 3 == 2 {
-            // The bound that cuts alone prove.
+            // Without these steps, only the cuts prove the bound.
             limits.steps = Steps { branch: false, frontier_dp: false, fix: false, ..limits.steps };
             limits.work = Some(30_000_000);
         }
@@ -361,14 +361,15 @@ fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
             let said = words["why"].as_str().unwrap_or_default();
             assert!(!is_verified && said.contains(why), "{words}, wanted {why}: {forged}");
             let Err(told) = judge(&forged) else { panic!("{why}: {forged}") };
-            // Both name the same first row, unless one cannot even read it.
+            // Both verifiers report the same place, unless one of them cannot parse the
+            // certificate.
             let place = |it: &str| it.split_once(": ").map(|it| it.0.to_owned());
             let places =
                 [place(said), place(&told)].map(|it| it.filter(|it| it.starts_with("part ")));
             let are_equal = places[0] == places[1] || places.contains(&None);
             assert!(are_equal, "{said}, but {told}: {forged}");
         }
-        // The certificate as a whole.
+        // Forgeries of the whole certificate.
         let mut twice: Value = serde_json::from_str(&whole(&system)).unwrap();
         twice["systems"].as_array_mut().unwrap().push(system.clone());
         assert!(!script(&name, &twice.to_string()).0);
@@ -378,7 +379,7 @@ fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
             let forged = whole(&system).replacen(from, to, 1);
             assert!(forged != whole(&system) && !script(&name, &forged).0, "{to}");
         }
-        // Damaged, and the answer to another question.
+        // A truncated certificate, and one of another instance.
         assert!(!script(&name, &whole(&system)[1..]).0);
         system["instance"] = json!({ "nodes": [], "sites": [] });
         assert!(!script(&name, &whole(&system)).0);

@@ -78,7 +78,7 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     straightened(program, program.ir().item_at(diagnostic.range.start)?)
 }
 
-/// The facts from which a condition is computed.
+/// Returns the known facts about the operands of a condition as related information.
 fn reasons(program: &Program, value: Value) -> Vec<Related> {
     let ir = program.ir();
     let Def::Result(op, _) = ir.value(value).def else { return Vec::new() };

@@ -55,7 +55,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns a constant as `arith.constant` writes it; `None` for other kinds.
+/// Returns the text of a constant in `arith.constant`; `None` for constants that are not numbers.
 fn number(program: &Program, op: Op, constant: Constant) -> Option<String> {
     let ir = program.ir();
     let ty = ir.value(ir.op(op).results[0]).ty;

@@ -1,10 +1,10 @@
-//! Edits that move ops before the loop around them.
+//! Edits that move ops before the enclosing loop.
 //!
-//! *Law.* An op moves with its lines and the comments right above and after it, and gets the
-//! indentation of the loop; an op that shares its line moves alone. The ops in the loop that define
-//! its operands move first. A result gets a new name if another value of the function has the same
-//! name, because the scope of the name grows. *Cost.* In proportion to the moved ops and their
-//! uses, and once to the function.
+//! *Law.* An op moves with its lines and the comments directly above and after it, and gets the
+//! indentation of the loop. An op that shares its line with other text moves without comments. The
+//! ops in the loop that define its operands move first. A result gets a new name if another value
+//! of the function has the same name, because the scope of the name grows. *Cost.* Linear in the
+//! moved ops and their uses, and once in the size of the function.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 
-/// Moves an op before the loop directly around it, with the ops that define its operands. The
-/// caller still has to verify the fix.
+/// Moves an op before `of`, its parent loop, with the ops that define its operands. The caller must
+/// verify the fix.
 pub(in crate::checks) fn hoisted(program: &Program, op: Op, of: Op) -> Option<Fix> {
     let ir = program.ir();
     let moved = with_definitions(ir, op);
@@ -46,8 +46,8 @@ pub(in crate::checks) fn hoisted(program: &Program, op: Op, of: Op) -> Option<Fi
         edits.push(TextEdit { range, text: String::new() });
     }
     if !is_own {
-        // The loop shares its line with text before it, which already indents the first moved op;
-        // the loop itself needs an indentation.
+        // The loop shares its line with preceding text. The first moved op continues that line, and
+        // the loop gets a line of its own.
         text = text[indent.len()..].to_owned() + &indent;
     }
     let mut users: Vec<Op> = names
@@ -106,8 +106,8 @@ fn new_names(program: &Program, moved: &[Op]) -> Option<FxHashMap<Value, String>
                 continue;
             }
             if own > 1 {
-                // A pack such as `%0:2` has one name for several results, which have no names of
-                // their own.
+                // A pack such as `%0:2` has one name for several results, which cannot be renamed
+                // separately.
                 return None;
             }
             // `%4_0` would be two tokens.
@@ -133,7 +133,7 @@ fn renames_in(ir: &Ir, op: Op, names: &FxHashMap<Value, String>) -> Vec<TextEdit
     defined.chain(used).filter_map(edit).collect()
 }
 
-/// Finds the lines of ops and of the comments that belong to them.
+/// Finds the lines of ops and of their comments.
 struct Lines<'a> {
     program: &'a Program,
 }
@@ -144,7 +144,8 @@ impl Lines<'_> {
         self.program.source().text().line(number).to_string()
     }
 
-    /// Returns the first of the comment lines right above a line, or the line itself.
+    /// Returns the first of the comment lines directly above a line; the line itself without
+    /// comments.
     fn above(&self, mut number: usize) -> usize {
         while number > 0 && self.text(number - 1).trim_start().starts_with("//") {
             number -= 1;
@@ -152,8 +153,8 @@ impl Lines<'_> {
         number
     }
 
-    /// Returns the range of the whole lines of an op and of its comments; `None` if other text
-    /// shares these lines.
+    /// Returns the range of all lines of an op and of its comments; `None` if the op shares a line
+    /// with other text.
     fn with_comments(&self, op: Op) -> Option<Range<usize>> {
         let (ir, text) = (self.program.ir(), self.program.source().text());
         let range = ir.range(op);
@@ -166,8 +167,8 @@ impl Lines<'_> {
         is_alone.then(|| text.line_to_byte(self.above(text.byte_to_line(range.start)))..end)
     }
 
-    /// Returns the offset before an op, its indentation, and true if an op inserted at this offset
-    /// gets lines of its own.
+    /// Returns the offset at which to insert before an op, its indentation, and true if the offset
+    /// is the start of a line.
     fn before(&self, op: Op) -> (usize, String, bool) {
         let source = self.program.source();
         let text = source.text();

@@ -71,8 +71,8 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     })
 }
 
-/// Returns the indices of the diagnostics of this check whose op already moves with the op of
-/// another one, because that uses it in the same loop.
+/// Returns the indices of the diagnostics of this check that need no own fix: their op moves with
+/// the op of another diagnostic, which uses it in the same loop.
 pub(crate) fn moves_along(program: &Program, diagnostics: &[&Diagnostic]) -> FxHashSet<usize> {
     let ir = program.ir();
     let own = (0..).zip(diagnostics).filter(|it| it.1.code == CHECK.code);

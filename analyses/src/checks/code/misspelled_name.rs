@@ -41,7 +41,7 @@ pub(in crate::checks) const CHECK: Check = Check {
     ..Check::WARNING
 };
 
-/// At most so much of an op is searched for the name of an attribute, in bytes.
+/// Maximum length in bytes of the head of an op that is searched for the name of an attribute.
 const MAX_HEADER: usize = 1 << 16;
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
@@ -81,7 +81,7 @@ fn diagnostic(range: Range<usize>, written: &str, meant: &str, is_attribute: boo
     it
 }
 
-/// The places of a name in the text of an op.
+/// Returns the ranges of a name in the text of an op.
 fn places(program: &Program, op: Op, name: &str, is_attribute: bool) -> Vec<Range<usize>> {
     let (ir, source) = (program.ir(), program.source());
     if !is_attribute {

@@ -1,4 +1,4 @@
-//! Checks of code that costs for nothing, and the edits that remove or move it.
+//! Checks that find unnecessary or misspelled code, and the edits that remove or move it.
 
 pub(super) mod constant_condition;
 pub(super) mod dead_store;

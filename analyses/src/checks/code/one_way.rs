@@ -1,8 +1,7 @@
-//! Removal of the ways that a branch or choice never goes.
+//! Removal of the branches that are never taken.
 //!
-//! *Law.* The ops in the region that runs keep their bytes, comments included, except for the
-//! indentation; those in the others go. *Cost.* In proportion to the op, its regions, and the uses
-//! of its results.
+//! *Law.* The text of the region that runs is kept, with comments, except for its indentation; the
+//! other regions are removed. *Cost.* Linear in the op, its regions, and the uses of its results.
 
 use noisy_syntax::{Op, OpKind, Region, Traits};
 
@@ -10,8 +9,8 @@ use super::removal::{removal, replace_uses, rewritten};
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 
-/// Makes a branch or a choice go its only way; `None` if there are several, or the edit is
-/// impossible. The caller still has to verify the fix.
+/// Replaces a branch, or an op that selects a region, by its only possible successor or region.
+/// `None` if several are possible, or the edit is impossible. The caller must verify the fix.
 pub(in crate::checks) fn straightened(program: &Program, op: Op) -> Option<Fix> {
     let ir = program.ir();
     let data = ir.op(op);
@@ -34,7 +33,7 @@ pub(in crate::checks) fn straightened(program: &Program, op: Op) -> Option<Fix> 
     Some(Fix { title, applicability: Applicability::Unsafe, edits })
 }
 
-/// A branch to one successor.
+/// Returns the title and the edits that replace a branch by `cf.br` to one successor.
 fn branch(program: &Program, op: Op, way: usize) -> Option<(String, Vec<TextEdit>)> {
     let ir = program.ir();
     let successor = &ir.extra(op).successors[way];
@@ -52,7 +51,8 @@ fn branch(program: &Program, op: Op, way: usize) -> Option<(String, Vec<TextEdit
     Some((format!("Always branch to {to}"), vec![rewritten(program, op, &text)?]))
 }
 
-/// The ops of a region in place of the op around, and its yielded values in place of the results.
+/// Replaces an op by the ops of one of its regions, and the uses of its results by the yielded
+/// values.
 fn inlined(program: &Program, op: Op, region: Region) -> Option<Vec<TextEdit>> {
     let (ir, source) = (program.ir(), program.source());
     ir.only_block(region)?;
@@ -88,7 +88,7 @@ fn inlined(program: &Program, op: Op, region: Region) -> Option<Vec<TextEdit>> {
 mod tests {
     use crate::{Document, TextEdit};
 
-    /// A program after the fixes of its constant conditions, one after the other.
+    /// Applies the fixes of constant conditions until none is left.
     fn fixed(text: &str) -> String {
         let mut text = text.to_owned();
         loop {

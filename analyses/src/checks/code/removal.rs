@@ -1,12 +1,12 @@
-//! Removal and replacement of an op in the text.
+//! Edits that remove or replace an op in the text.
 
 use noisy_syntax::{Form, Op, OpKind};
 
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 
-/// Removes an op, with its line if nothing else is on it, and replaces the uses of its result by a
-/// text; `None` if that is impossible. The caller still has to verify the fix.
+/// Removes an op, with its line if it has no other text, and replaces the uses of its results by
+/// `instead`; `None` if that is impossible. The caller must verify the fix.
 pub(in crate::checks) fn removal(
     program: &Program,
     op: Op,
@@ -19,8 +19,8 @@ pub(in crate::checks) fn removal(
     is_read.then(|| removal_by_name(program, op, title, instead))?
 }
 
-/// Removes an op, with its line if nothing else is on it, and replaces the uses of each of its
-/// results by a name. The caller still has to verify the fix.
+/// Removes an op, with its line if it has no other text, and replaces the uses of each result by a
+/// name. The caller must verify the fix.
 pub(in crate::checks) fn replacement(
     program: &Program,
     op: Op,
@@ -30,8 +30,8 @@ pub(in crate::checks) fn replacement(
     taken_out(program, op, title, &|at| names.get(at).map(String::as_str))
 }
 
-/// Like [`removal`], but also for an op that was not read completely: its name alone must show that
-/// nothing else is lost with it.
+/// Like [`removal`], but also for an op that is not parsed completely. The name of the op must
+/// imply that it has no effects.
 pub(in crate::checks) fn removal_by_name(
     program: &Program,
     op: Op,
@@ -41,8 +41,8 @@ pub(in crate::checks) fn removal_by_name(
     taken_out(program, op, title, &|_| instead)
 }
 
-/// Replaces an op by a text from its name on; its results and its location stay. `None` if it
-/// contains a comment.
+/// Replaces the text of an op from its name on, but keeps its location. `None` if it contains a
+/// comment.
 pub(in crate::checks) fn rewritten(program: &Program, op: Op, text: &str) -> Option<TextEdit> {
     let ir = program.ir();
     let range = ir.absolute(op, ir.op(op).name_span).start..ir.range(op).end;
@@ -51,13 +51,13 @@ pub(in crate::checks) fn rewritten(program: &Program, op: Op, text: &str) -> Opt
     (!has_comment(&old)).then(|| TextEdit { range, text: format!("{text}{location}") })
 }
 
-/// Returns true if a text may contain a comment, even if that is in a string.
+/// Returns true if a text may contain a comment. `//` in a string also counts.
 fn has_comment(text: &str) -> bool {
     text.contains("//")
 }
 
-/// Removes an op, with replacements for the uses of each of its results. `None` if it contains a
-/// comment.
+/// Removes an op and replaces the uses of its results; `instead` returns the replacement of the
+/// result at an index. `None` if the op contains a comment.
 fn taken_out<'a>(
     program: &Program,
     op: Op,
@@ -86,7 +86,8 @@ fn taken_out<'a>(
     Some(Fix { title: title.to_owned(), applicability: Applicability::Safe, edits })
 }
 
-/// Replaces the uses of each result of an op by a text; `None` if a used result has no text.
+/// Replaces the uses of each result of an op by a text; `None` if `instead` has no text for a used
+/// result.
 pub(in crate::checks) fn replace_uses<'a>(
     program: &Program,
     op: Op,

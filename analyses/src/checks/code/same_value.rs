@@ -66,7 +66,8 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
         _ => None,
     })?;
     let (results, others) = (&ir.op(op).results, &ir.op(same).results);
-    // Before the other op, its name may denote another value, one of a region that has ended.
+    // Before the other op, the name of its result may denote another value, defined in a region
+    // that has ended.
     let from = ir.range(same).end;
     let uses = results.iter().flat_map(|&it| &ir.value(it).uses);
     if uses.into_iter().any(|it| ir.start(it.0) < from) {

@@ -78,7 +78,7 @@ fn unreachable(range: std::ops::Range<usize>, message: String, help: &str) -> Di
     it
 }
 
-/// From the first op of a region to its last.
+/// Returns the range from the first op of a region to its last op.
 fn inside(ir: &Ir, region: Region) -> Option<std::ops::Range<usize>> {
     let first = ir.items(region).next()?;
     let last = *ir.blocks(region).last()?;
@@ -86,7 +86,7 @@ fn inside(ir: &Ir, region: Region) -> Option<std::ops::Range<usize>> {
     Some(ir.range(first).start..ir.range(end).end)
 }
 
-/// The range of a block that is not reached, in a region that is.
+/// Returns the range of an unreachable block in a reachable region.
 fn dead_block(program: &Program, label: Op) -> Option<std::ops::Range<usize>> {
     let (ir, facts) = (program.ir(), program.facts());
     let region = ir.op(label).parent;

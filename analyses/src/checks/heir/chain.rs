@@ -1,4 +1,4 @@
-//! The ops that changed the level or degree of a ciphertext of HEIR's, as related information.
+//! The ops that changed the level or dimension of a HEIR ciphertext, as related information.
 
 use noisy_syntax::Value;
 
@@ -7,7 +7,7 @@ use crate::program::Program;
 use crate::report::diagnostic::Related;
 use noisy_heir::{Heir, NumberKind};
 
-/// The ops that used up levels or multiplied, up to a value.
+/// Returns the ops on the path to a value that changed its level or its dimension.
 pub(in crate::checks) fn related(
     program: &Program,
     heir: &Heir,

@@ -83,7 +83,7 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
         let place = wrong.places.of(it.holder)?;
         let number = it.dimension.to_string();
         let (range, text) = match place.entry("dimension") {
-            // HEIR writes no dimension of two.
+            // HEIR omits the dimension 2.
             Some(entry) if it.dimension == 2 => (entry.with_comma.clone()?, String::new()),
             Some(entry) => (entry.value.clone(), number),
             None => {

@@ -41,11 +41,11 @@ pub(in crate::checks) const CHECK: Check = Check {
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
-    // The attributes of the last module, with their ranges.
+    // Cache: the attributes of the last module, with their ranges.
     let mut known = None;
     for (module, fault) in heir.scheme_faults() {
-        // A key that is close to a known one is reported as misspelled, and a mistake in an entry
-        // by its own check.
+        // `misspelled-name` reports a key that is similar to a known one, and
+        // `unreadable-attribute` a mistake in an entry.
         if misspelling::meant(&fault.key, true).is_some()
             || !noisy_heir::entry_faults(program.source(), module).is_empty()
         {
@@ -55,7 +55,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             known = Some((module, attributes::own_attributes(program.source(), module)));
         }
         let own = known.as_ref().and_then(|it| it.1.get(fault.key.as_str()).cloned());
-        // The key may be that of an entry in an attribute.
+        // The key may be in a nested dictionary.
         let place = own.or_else(|| attributes::own_attribute(program.source(), module, &fault.key));
         let range = place.map_or_else(|| program.ir().head_range(module), |it| it.name);
         out.push(CHECK.at(range, fault.message.clone()));

@@ -56,7 +56,7 @@ pub(in crate::checks) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     for op in sites.unreadable(ir) {
-        // A mistake in its entries is reported there.
+        // Another check reports mistakes in the entries.
         if !noisy_heir::lacks_level(ir, op) || !entry_faults(program.source(), op).is_empty() {
             continue;
         }
@@ -87,8 +87,8 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns the range at which a wrong annotation is reported: the op, or the annotation itself if
-/// the op holds several annotations or contains other ops.
+/// Returns the range at which a wrong annotation is reported: that of the value, or that of the
+/// annotation if its op has several annotations or regions.
 pub(in crate::checks) fn annotated_range(
     places: &mut Places<'_>,
     ir: &Ir,
@@ -98,21 +98,21 @@ pub(in crate::checks) fn annotated_range(
     places.apart(holder).unwrap_or_else(|| value_range(ir, value))
 }
 
-/// Wrong annotations, by the range at which they are reported.
+/// Wrong annotations by the range at which they are reported, computed on request.
 pub(in crate::checks) struct WrongAnnotations<'a, T> {
     ir: &'a Ir,
     /// Finds the ranges of annotations.
     pub(in crate::checks) places: Places<'a>,
     of: &'a dyn Fn(Op) -> Vec<T>,
     holder: fn(&T) -> (Holder, Value),
-    /// The annotations found so far, by the op that holds them and by range; `None` where several
-    /// are reported at one range.
+    /// Cache: the annotations by the op that holds them and by range; `None` if several are
+    /// reported at one range.
     known: FxHashMap<Op, FxHashMap<Range<usize>, Option<T>>>,
 }
 
 impl<'a, T: Copy> WrongAnnotations<'a, T> {
     /// Creates the table. `of` finds the wrong annotations of an op; `holder` returns the holder
-    /// and the value of one.
+    /// and the value of an annotation.
     pub(in crate::checks) fn new(
         program: &'a Program,
         of: &'a dyn Fn(Op) -> Vec<T>,
@@ -126,7 +126,7 @@ impl<'a, T: Copy> WrongAnnotations<'a, T> {
     pub(in crate::checks) fn at(&mut self, range: &Range<usize>) -> Option<T> {
         let ir = self.ir;
         let op = ir.item_at(range.start);
-        // The annotations of a label's arguments belong to the op around the label.
+        // The parent op of a label holds the annotations of its arguments.
         let holders = op.into_iter().chain(op.and_then(|it| ir.parent_op(it)));
         let mut found = holders.filter_map(|it| self.of(it).get(range).copied());
         found.next().filter(|_| found.next().is_none())?

@@ -45,7 +45,7 @@ pub(in crate::checks) const CHECK: Check = Check {
     ..Check::ERROR
 };
 
-/// Bootstraps are placed if the settings say how many levels there are.
+/// Returns the repair of a missing level: bootstraps, if the settings state the number of levels.
 pub(in crate::checks) fn bootstrapping(program: &Program) -> Repair {
     match program.model().heir.level_budget {
         Some(_) => Repair::Management,

@@ -88,7 +88,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             "Insert mgmt.relinearize on {value} before this op, or let the optimizer choose the places"
         ));
         found.severity = match it.outcome {
-            // A loop may still be unrolled.
+            // HEIR may unroll the loop.
             Outcome::Refused if it.is_lowered_next && !it.is_carried => Severity::Error,
             Outcome::Refused | Outcome::Wrong => Severity::Warning,
             Outcome::Slow => Severity::Hint,

@@ -1,4 +1,4 @@
-//! Checks of HEIR's programs: levels, degrees, scales and parameters.
+//! Checks of HEIR programs: levels, dimensions, scales and parameters.
 
 pub(super) mod chain;
 pub(super) mod dimension_mismatch;

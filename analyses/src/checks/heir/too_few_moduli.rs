@@ -62,7 +62,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         "{name}: uses {used} levels, but the parameters have moduli for {moduli}; the program needs {most}"
     );
     let mut found = CHECK.at(value_range(ir, first.value), message);
-    // HEIR keeps written parameters, and refuses a switch below the last modulus.
+    // HEIR refuses only a modulus switch without a modulus; other ops get a warning.
     let site = ir.definition_site(first.value);
     if site.is_none_or(|it| ir.op_name(it) != "mgmt.modreduce") {
         found.severity = Severity::Warning;

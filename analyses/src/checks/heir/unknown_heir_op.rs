@@ -47,7 +47,7 @@ const MAX_LISTED: usize = 16;
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, _, sites)) = index.sites_of(program) else { return };
-    // A name that is close to a known one is reported as misspelled instead.
+    // `misspelled-name` reports names that are similar to a known one.
     let mut found = sites.missing(ir);
     found.retain(|&it| misspelling::meant(ir.op_name(it), false).is_none());
     let Some(&first) = found.first() else { return };

@@ -66,7 +66,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             out.push(found);
         }
     }
-    // The others are reported with their corrections.
+    // Attributes with faulty entries were reported above, with corrections.
     for (op, it) in garbled.into_iter().filter(|it| faults[&it.0].is_empty()) {
         let place = it.place(program.source(), op);
         let range = place.unwrap_or_else(|| core_range(ir, op));
@@ -74,7 +74,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The correction of a mistake in an entry.
+/// Returns the correction of a faulty entry.
 fn fix(program: &Program, it: &Diagnostic) -> Option<Fix> {
     let op = program.ir().item_at(it.range.start)?;
     let around = std::iter::successors(Some(op), |&it| program.ir().parent_op(it));

@@ -61,7 +61,7 @@ pub(in crate::checks) const CHECK: Check = Check {
     ..Check::WARNING
 };
 
-/// The use of levels in a function without modulus switches.
+/// Returns the use of levels in a function without modulus switches; `None` for other functions.
 fn unswitched(program: &Program, heir: &Heir, function: Op) -> Option<Question> {
     let placed = Placed::Bootstrap(u32::MAX);
     let options = program.model().heir;
@@ -76,7 +76,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some((ir, heir, sites)) = index.sites_of(program) else { return };
     let mut asked: FxHashMap<Op, Option<Question>> = FxHashMap::default();
     for it in sites.varying(ir, heir) {
-        // Before HEIR has placed modulus switches, products use the levels that they will.
+        // Before HEIR has placed modulus switches, the levels that products will use are counted.
         let question = ir.function_of(it.op).and_then(|function| {
             let ask = || unswitched(program, heir, function);
             asked.entry(function).or_insert_with(ask).as_ref()

@@ -71,7 +71,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns true for a built-in number, unless the configuration has its type carry noise.
+/// Returns true for a built-in number type that carries no noise in the noise model.
 fn is_number(program: &Program, function: Op, side: Side, index: usize) -> bool {
     let interner = &program.ir().interner;
     let Some(&ty) = contract::types(program.ir(), function, side).get(index) else { return false };

@@ -97,13 +97,14 @@ fn found(program: &Program, op: Op, growing: &Growing) -> Diagnostic {
     CHECK.at(carried_range(ir, op, growing), message)
 }
 
-/// The name of the value that grows.
+/// Returns the name of the value that grows.
 fn name(ir: &Ir, growing: &Growing) -> String {
     let carried = growing.carrier.and_then(|(end, at)| ir.op(end).operands.get(at)?.value);
     ir.value_text(carried.unwrap_or(growing.root))
 }
 
-/// The operand of the yield or branch that carries the growing value into the next iteration.
+/// Returns the range of the operand of the yield or branch that passes the growing value to the
+/// next iteration.
 pub(in crate::checks) fn carried_range(
     ir: &Ir,
     op: Op,

@@ -45,9 +45,9 @@ use noisy_dataflow::flow::{self, Flow};
 
 /// Maximum number of later values over the budget that are counted.
 const MAX_LATER: usize = 100;
-/// The most steps of a derivation that are shown.
+/// Maximum number of steps of a derivation that are shown.
 const SHOWN: usize = 8;
-/// The most decodes that are named.
+/// Maximum number of decodes that are shown.
 const DECODES: usize = 3;
 
 pub(in crate::checks) const CHECK: Check = Check {
@@ -75,8 +75,8 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Says at the value itself how much noise it has in the iteration that the message names, and at
-/// most.
+/// Replaces the message of the related location of the value itself by its noise in the reported
+/// iteration and its largest noise.
 fn name_round(program: &Program, value: Value, root: &Overflow, it: &mut Diagnostic) {
     let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) else { return };
     let (now, Some(most)) = (root.noise, program.noise(value).hi()) else { return };
@@ -116,7 +116,8 @@ fn found(program: &Program, value: Value, root: &Overflow) -> Diagnostic {
     CHECK.at(value_range(ir, value), message)
 }
 
-/// The call that causes it, if it does not happen with the arguments that are assumed.
+/// Returns the call that causes the overflow; `None` if the overflow occurs with the assumed noise
+/// of arguments.
 fn called(program: &Program, value: Value, root: &Overflow) -> Option<Related> {
     let ir = program.ir();
     let function = ir.function_of(ir.definition_site(value)?)?;
@@ -138,7 +139,8 @@ fn called(program: &Program, value: Value, root: &Overflow) -> Option<Related> {
     Some(Related { range: core_range(ir, call), message })
 }
 
-/// The steps of the derivation of a value, its own last; `known` caches the answers for others.
+/// Returns the steps of the derivation of a value, ending at the value itself. `known` is a cache
+/// across calls.
 pub(in crate::checks) fn related(
     program: &Program,
     value: Value,
@@ -193,18 +195,18 @@ fn noisiest_operand(program: &Program, value: Value) -> Option<Value> {
     })
 }
 
-/// The effects of a value over the budget on later ones.
+/// The effects of a value over the budget on later values.
 #[derive(Debug, Default)]
 pub(in crate::checks) struct LaterOverflows {
-    /// Number of values that are over because of it, up to the limit.
+    /// Number of later values that are over the budget because of it, up to the limit.
     pub(in crate::checks) n: usize,
-    /// The decodes of such values, all of them if the limit was not met; in no particular order.
+    /// The decodes of these values, in no particular order. Complete if the limit is not reached.
     pub(in crate::checks) decodes: Vec<Op>,
 }
 
-/// Follows values over the budget from some on, up to a number of values.
+/// Finds the values over the budget that depend on `roots`, up to `limit` values.
 ///
-/// *Cost.* Each value is visited once, however many reach it.
+/// *Cost.* Each value is visited at most once.
 pub(in crate::checks) fn later_overflows(
     program: &Program,
     roots: impl IntoIterator<Item = Value>,
@@ -235,7 +237,7 @@ pub(in crate::checks) fn later_overflows(
     out
 }
 
-/// The values that receive an operand passed to a function or returned from one.
+/// Returns the values that receive an operand of a call or a return.
 fn receivers(ir: &Ir, user: Op, index: usize) -> Vec<Value> {
     match ir.op(user).kind {
         OpKind::FuncCall => {
@@ -252,7 +254,7 @@ fn receivers(ir: &Ir, user: Op, index: usize) -> Vec<Value> {
     }
 }
 
-/// The decodes that a value spoils, the first few in the text.
+/// Returns related locations for the first decodes in the text.
 fn decoded(program: &Program, mut decodes: Vec<Op>) -> Vec<Related> {
     let ir = program.ir();
     decodes.sort_by_cached_key(|&it| ir.start(it));

@@ -99,7 +99,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
                 )
             }
         };
-        // Not the whole op: it may carry thousands of values.
+        // The name only: the op may have thousands of operands.
         let name = ir.op(at).name_span;
         let range = if name.start == name.end { core_range(ir, at) } else { ir.absolute(at, name) };
         let mut it = CHECK.at(range, message.to_owned());
@@ -111,7 +111,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The first label in a region of an op that a branch after it goes back to.
+/// Returns the first label in the regions of an op that is the target of a back edge.
 fn first_head(ir: &Ir, op: Op) -> Option<Op> {
     let mut labels = ir.op(op).regions.iter().flat_map(|it| ir.labels(it.1));
     labels.find(|&label| {

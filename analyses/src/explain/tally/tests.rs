@@ -3,7 +3,7 @@ use noisy_syntax::Region;
 use super::*;
 use crate::Document;
 
-/// The tally of the first op of a name, added up as an editor does it.
+/// Returns the tally of the first op with a name, accumulated as in an editor.
 fn tally(text: &str, name: &str) -> Tally {
     let document = Document::new(text);
     let (ir, integers) = (document.ir(), document.integers());
@@ -38,7 +38,8 @@ fn tally(text: &str, name: &str) -> Tally {
     out
 }
 
-/// A module whose `secret.generic` has this body, with a ciphertext `%a` and a plaintext `%p`.
+/// Returns a module with a `secret.generic` that has this body. `%a` is a ciphertext and `%p` a
+/// plaintext.
 fn generic(body: &str) -> String {
     format!(
         "module attributes {{backend.lattigo, scheme.ckks}} {{
@@ -78,7 +79,7 @@ fn each_kind_of_op_is_counted_once() {
     for work in Operation::ALL {
         assert_eq!(it.count(work), written(1), "{work:?}");
     }
-    // Lattigo's bootstrap takes 16 levels; three were used before it.
+    // Lattigo's bootstrap uses 16 levels; three levels were used before it.
     assert_eq!((it.depth(), it.levels()), (Depth::AtMost(2), Some(16)));
     let keys = Keys { relinearization: true, steps: [3].into(), ..Keys::default() };
     assert_eq!(*it.keys(), keys);
@@ -92,7 +93,7 @@ fn each_kind_of_op_is_counted_once() {
         bootstrap: 1_000_000,
     };
     assert_eq!(it.cost(&table), Cost { microseconds: 1_111_111, is_whole: true });
-    // The function holds the generic and nothing else.
+    // The function contains only the generic.
     let whole = tally(&text, "func.func");
     assert_eq!(whole.cost(&table), it.cost(&table));
     assert_eq!((whole.depth(), whole.levels(), whole.keys()), (it.depth(), it.levels(), it.keys()));
@@ -112,7 +113,7 @@ fn a_loop_runs_as_often_as_the_text_says() {
     };
     let known = tally(&generic(&body("%c3")), "secret.generic");
     assert_eq!(known.count(Operation::Rotate), Count { written: 2, executed: Some(6) });
-    // The second one rotates by another distance in each iteration.
+    // The second rotation has another distance in each iteration.
     assert_eq!(*known.keys(), Keys { steps: [1].into(), others: true, ..Keys::default() });
     let table = Latency { rotate: 5, ..Latency::default() };
     assert_eq!(known.cost(&table), Cost { microseconds: 30, is_whole: true });
@@ -133,7 +134,7 @@ fn unknown_numbers_are_marked() {
     );
     assert!(it.keys().others && !it.cost(&Latency::default()).is_whole);
     assert_eq!(it.count(Operation::Rotate), written(0));
-    // A loop that yields another level than it takes has no known level.
+    // If a loop yields another level than that of its initial value, the level is unknown.
     let it = tally(
         &generic(
             "      %1 = scf.for %i = %c0 to %c3 step %c1 iter_args(%b = %a) -> (tensor<8xf32>) {

@@ -1,7 +1,7 @@
-//! Ops of dialects without rows, by name.
+//! Effects of ops without a row in the table of ops, by name.
 //!
-//! `math` only computes. The ops of `test` are those by which upstream's own tests state effects in
-//! their names.
+//! Ops of `math` have no effects. The ops of `test` are those of upstream's tests that state
+//! effects in their names.
 
 use noisy_syntax::{Ir, Op};
 use smallvec::{SmallVec, smallvec};
@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use super::{Access, Accesses};
 use crate::facts::values::{attr_of, operand};
 
-/// Returns the accesses of an op by its name; `None` if they are not known.
+/// Returns the accesses of an op with this name; `None` if they are unknown.
 pub(super) fn accesses(name: &str) -> Option<Accesses> {
     Some(match name {
         "test.op_with_memread" => smallvec![(Access::Read, None)],
@@ -34,7 +34,7 @@ pub(super) fn is_always_defined(ir: &Ir, op: Op) -> bool {
     }
 }
 
-/// Returns true if an op runs one of its regions, once.
+/// Returns true if an op runs exactly one of its regions, once.
 pub fn is_choice(name: &str) -> bool {
     name == "test.any_cond"
 }

@@ -1,11 +1,11 @@
 //! The noise analysis: the rules of the model applied to every op.
 //!
-//! *Facts* are bounds on [`Noise`]. An argument of a function has the noise that its contract
-//! `{noisy.bound = N : i64}` states; otherwise it is fresh if the function may be called from
-//! outside, and has the noise that each call passes, apart ([`noisy_dataflow::sparse::Context`]).
-//! The results of a call have the noise that the callee returns in that context, limited by the
-//! contracts on its results; without a body only the contracts count. The results of broken ops and
-//! of ops without a rule are unknown.
+//! *Facts* are upper bounds of [`Noise`]. An argument of a function has the noise that its contract
+//! `{noisy.bound = N : i64}` states. Without a contract, it is fresh in the context of calls from
+//! outside, and has the noise of the operand in the context of each call
+//! ([`noisy_dataflow::sparse::Context`]). The results of a call have the noise that the callee
+//! returns in that context, limited by the contracts on its results; without a body only the
+//! contracts apply. The results of broken ops and of ops without a rule are unknown.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub struct NoiseAnalysis {
 }
 
 impl NoiseAnalysis {
-    /// The analysis under a model.
+    /// Creates the analysis for a noise model.
     pub fn new(model: impl Into<Arc<NoiseModel>>) -> Self {
         Self { rules: GrowthRules::new(model.into()) }
     }
@@ -36,15 +36,15 @@ impl NoiseAnalysis {
         self.rules.model()
     }
 
-    /// The rule of the op that was visited last, if it is of this name and has one.
+    /// Returns the rule of the last visited op if the op has this name and a rule.
     #[inline]
     pub(super) fn last_rule(&self, name: Name) -> Option<GrowthRule> {
         self.rules.last(name)
     }
 }
 
-/// The noise that a contract states. A bound over the budget is reported at the contract, and makes
-/// no value a root.
+/// Returns the noise that a contract states. A bound over the budget is reported at the contract; a
+/// value with that bound is not a root.
 fn by_contract(stated: Contract) -> Noise {
     match stated {
         Contract::Bound(bound) => Noise::AtMost(bound),
@@ -117,7 +117,7 @@ impl SparseForward for NoiseAnalysis {
             &some
         };
         match growth {
-            // Noise comes with operands. The rule does not cover an op without any.
+            // The rule does not apply to an op without operands that carry noise.
             Growth::Max(_) | Growth::Sum(_) if carriers.is_empty() => Noise::Unknown,
             growth => Noise::after(growth, carriers),
         }
@@ -125,7 +125,7 @@ impl SparseForward for NoiseAnalysis {
 
     #[inline]
     fn refine(&self, ir: &AnalysisContext<'_, Integers>, value: Value, fact: Noise) -> Noise {
-        // A body is analyzed for the bound of its contract; calls are checked against it.
+        // A body is analyzed with the bounds of its contracts; calls are checked against them.
         if let Some((holder, index)) = ir.entry_argument(value) {
             let data = ir.op(holder);
             let is_stated = data.kind == OpKind::FuncFunc && data.form != Form::Broken;
@@ -138,7 +138,7 @@ impl SparseForward for NoiseAnalysis {
         }
         let callee = flow::callee(ir, op);
         match callee.and_then(|it| contract::of(ir, it, Side::Result, index as usize)) {
-            // The body is checked against it at its returns.
+            // The returns of the body are checked against the contract.
             Some(Contract::Bound(bound)) => fact.min(Noise::AtMost(bound)),
             _ => fact,
         }

@@ -1,8 +1,8 @@
 //! Contracts: `{noisy.bound = N : i64}` on an argument or a result of a function states that its
 //! noise is at most `N` bits.
 //!
-//! On an argument the body may assume it and callers must keep it; on a result the body must keep
-//! it and, where there is no body, callers may assume it.
+//! For an argument, the body assumes the bound and callers must satisfy it. For a result, the body
+//! must satisfy the bound and callers may assume it, even without a body.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ pub use noisy_dataflow::attributes::Side;
 
 use crate::facts::noise::model::Bits;
 
-/// The name of the attribute.
+/// Name of the attribute.
 pub const NAME: &str = "noisy.bound";
 
 /// The content of a contract.
@@ -24,7 +24,7 @@ pub const NAME: &str = "noisy.bound";
 pub enum Contract {
     /// An upper bound of the noise, in bits.
     Bound(Bits),
-    /// Something that is no number of bits.
+    /// An attribute that is not a valid number of bits.
     Wrong,
 }
 
@@ -40,12 +40,12 @@ fn in_dict(ir: &impl View, dict: Attr) -> Option<Contract> {
     })
 }
 
-/// The contract on an argument or a result of a function.
+/// Returns the contract on an argument or a result of a function.
 pub fn of(ir: &impl View, function: Op, side: Side, index: usize) -> Option<Contract> {
     in_dict(ir, dictionary(ir, function, side, index)?)
 }
 
-/// All contracts of a function.
+/// Returns all contracts of a function.
 pub(crate) fn all(ir: &Ir, function: Op) -> Vec<(Side, usize, Contract)> {
     let all = dictionaries(ir, function).into_iter();
     all.filter_map(|(side, index, dict)| Some((side, index, in_dict(ir, dict)?))).collect()
@@ -56,7 +56,7 @@ pub(crate) fn is_stated(ir: &Ir, function: Op) -> bool {
     ir.interner.find_name(NAME).is_some() && !all(ir, function).is_empty()
 }
 
-/// The types of the arguments or results of a function; none if its type is unknown.
+/// Returns the types of the arguments or results of a function; empty if its type is unknown.
 pub(crate) fn types(ir: &Ir, function: Op, side: Side) -> &[Type] {
     let Some(attr) = ir.attr(function, "function_type") else { return &[] };
     let AttrData::Type(ty) = ir.interner.attr_data(attr) else { return &[] };
@@ -67,8 +67,7 @@ pub(crate) fn types(ir: &Ir, function: Op, side: Side) -> &[Type] {
     }
 }
 
-/// Ranges of contracts. *Cost.* The text of a function is read once for all questions about it that
-/// follow each other.
+/// Text ranges of contracts. *Cost.* Consecutive queries for one function read its text once.
 #[derive(Debug)]
 pub struct Ranges<'a> {
     source: &'a Source,
@@ -77,13 +76,13 @@ pub struct Ranges<'a> {
 }
 
 impl<'a> Ranges<'a> {
-    /// For the functions of a source.
+    /// Creates an empty cache for the functions of a source.
     pub fn new(source: &'a Source) -> Self {
         Self { source, of: None, found: FxHashMap::default() }
     }
 
-    /// The range of a contract, `noisy.bound = 20 : i64`; that of the head of the function if it is
-    /// not found.
+    /// Returns the range of a contract, `noisy.bound = 20 : i64`; that of the head of the function
+    /// if the contract is not found in the text.
     pub fn of(&mut self, function: Op, side: Side, index: usize) -> Range<usize> {
         if self.of != Some(function) {
             self.of = Some(function);

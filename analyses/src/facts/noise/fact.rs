@@ -1,21 +1,21 @@
-//! The fact of one value: an upper bound on its noise.
+//! The fact of a value: an upper bound of its noise.
 //!
-//! The elements are a chain,
+//! The elements are a chain:
 //!
 //! ```text
 //! Bottom < AtMost(0) < AtMost(1) < ... < AtMost(budget) < AtMost(budget + 1) < ... < Unknown
 //! ```
 //!
-//! No growth rule gives a lower bound, so that is always 0. A value is *over* when its bound
-//! exceeds the budget: a comparison, not an element, so that the exact number (48) is known where a
-//! value first goes over and after it (96, 192) for display.
+//! No growth rule gives a lower bound, so the lower bound is always 0. A value is *over* if its
+//! bound exceeds the budget. This is a comparison, not an element: diagnostics show the exact bound
+//! (48) of the first value over the budget and of later ones (96, 192).
 //!
-//! `Unknown` is at the top and not below the bounds over the budget, because otherwise growth would
-//! not be monotone: `26 + 1` is over while `Unknown + 1` is unknown. So a value computed from an
-//! unknown one is unknown, and no error follows from it.
+//! `Unknown` is the top, above the bounds over the budget: otherwise growth would not be monotone,
+//! as `26 + 1` is over and `Unknown + 1` is unknown. So a value computed from an unknown one is
+//! unknown and causes no error.
 //!
-//! Numbers saturate at [`Bits::MAX`], which means no bound: noise that still grows in a cycle once
-//! it is over has none (see [`noisy_dataflow::sparse`]).
+//! Numbers saturate at [`Bits::MAX`], which means "no bound": noise that is over and still grows in
+//! a cycle has no bound (see [`noisy_dataflow::sparse`]).
 
 use std::fmt;
 
@@ -25,17 +25,17 @@ use noisy_dataflow::lattice::Chain;
 /// The noise of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Noise {
-    /// Nothing reaches the value, or it carries no noise.
+    /// The value is unreachable, or its type carries no noise.
     #[default]
     Bottom,
-    /// From 0 to this number of bits, which must not exceed the budget.
+    /// At most this number of bits. The value is over the budget if this number is.
     AtMost(Bits),
-    /// Not known; no error follows from it.
+    /// Without a known bound; causes no error.
     Unknown,
 }
 
 impl Noise {
-    /// The bound, if there is one.
+    /// Returns the upper bound, if there is one.
     #[inline]
     pub fn hi(self) -> Option<Bits> {
         match self {
@@ -49,7 +49,8 @@ impl Noise {
         self.hi().is_some_and(|hi| hi > budget)
     }
 
-    /// The noise of a result by the rule of its op and the noise of the operands that carry any.
+    /// Returns the noise of a result from the rule of its op and the noise of the operands that
+    /// carry noise.
     ///
     /// ```
     /// # use noisy_analyses::{Growth, Noise};
@@ -60,7 +61,7 @@ impl Noise {
     pub fn after(growth: Growth, operands: &[Noise]) -> Self {
         match growth {
             Growth::Fresh(level) => Noise::AtMost(level),
-            // An op without a known operand is not executed yet.
+            // An op with an unreached operand is not executed yet.
             _ if operands.contains(&Noise::Bottom) => Noise::Bottom,
             Growth::Reset(level) => Noise::AtMost(level),
             _ if operands.contains(&Noise::Unknown) => Noise::Unknown,
@@ -70,7 +71,7 @@ impl Noise {
     }
 }
 
-/// The bounds of operands that all have one.
+/// Returns the bounds of the operands that have one.
 fn bounds(of: &[Noise]) -> impl Iterator<Item = Bits> {
     of.iter().filter_map(|it| it.hi())
 }

@@ -1,12 +1,11 @@
-//! Values whose noise first exceeds the budget, and loops whose noise grows without bound: found
-//! while the solver iterates.
+//! Values at which noise first exceeds the budget, and loops whose noise grows without bound. An
+//! observer finds them while the solver iterates.
 //!
-//! *Roots.* A value is a root if it is over and no value that it is computed from is over or
-//! unknown: the error is reported at this value, once per chain, and the values after it are
-//! counted, not reported. In a cycle every value may be computed from one that is over; the root of
-//! a cycle is the op that first goes over when the iterations are replayed, noted with its
-//! iteration. If an unknown number of iterations would add more noise, the loop itself is at fault
-//! ([`Growing`]) and its overflows are the evidence.
+//! *Roots.* A value is a root if it is over and no operand of its op is over or unknown. The error
+//! is reported at the root; later values of the chain are counted, not reported. In a cycle each
+//! value may depend on one that is over: the root is then the first result over the budget when the
+//! iterations are replayed, recorded with its iteration. If the number of iterations is unknown and
+//! each adds noise, the loop itself is reported ([`Growing`]), and its overflows are the evidence.
 
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,53 +17,53 @@ use super::model::{Bits, Growth};
 use noisy_dataflow::flow;
 use noisy_dataflow::sparse::{Computed, GrowthTrace, LoopTrace, Observer, Round};
 
-/// A value whose noise first exceeds the budget.
+/// The overflow of a root: a value at which noise first exceeds the budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Overflow {
     /// The upper bound of its noise, in bits, when it first exceeded the budget.
     pub noise: Bits,
-    /// The iterations of the cycles around in which that happened, outermost first; empty outside
-    /// of cycles.
+    /// The iterations of the enclosing cycles in which the overflow occurred, outermost first;
+    /// empty outside of cycles.
     pub rounds: SmallVec<[Round; 1]>,
-    /// The turn of a recursion in which that happened, from 1.
+    /// The round of a recursion in which the overflow occurred, from 1.
     pub turn: u64,
-    /// The context of the function (see [`noisy_dataflow::sparse::Context`]); `None` if there is
-    /// only the assumed one.
+    /// The context of the function (see [`noisy_dataflow::sparse::Context`]); `None` if the
+    /// function has only the context with assumed noise.
     pub context: Option<u32>,
 }
 
-/// A loop with an unknown trip count that adds noise in each iteration, or a cycle of blocks, by
-/// the label of a block that it goes back to.
+/// The growth of a loop with an unknown trip count, or of a cycle of blocks, that adds noise in
+/// each iteration. A cycle is identified by the label of the target of a back edge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growing {
-    /// Index of the carried value, or of the argument of the block, that grows.
+    /// Index of the iteration argument or block argument that grows.
     pub index: usize,
-    /// The operand of a yield or branch that carries it into the next round.
+    /// The operand of a yield or branch that passes the value to the next iteration.
     pub carrier: Option<(Op, usize)>,
-    /// The growth in bits in the iteration that exceeded the budget; `None` if it is not seen: it
-    /// had no bound at once, or grows through other values.
+    /// The growth in bits in the iteration that exceeded the budget; `None` if it cannot be
+    /// observed: the noise has no bound at once, or other values grow.
     pub by: Option<Bits>,
-    /// The number of the iteration, from 1.
+    /// The number of that iteration, from 1.
     pub round: u64,
-    /// The value that exceeded the budget in it.
+    /// The value that exceeded the budget in that iteration.
     pub root: Value,
-    /// Its noise, in bits; [`Bits::MAX`] where it has no bound.
+    /// The noise of `root` in bits; [`Bits::MAX`] without a bound.
     pub noise: Bits,
 }
 
 /// The growth of a loop in each context of its function.
 type InContexts = SmallVec<[(Option<u32>, Growing); 1]>;
 
-/// The overflows and the growing loops.
+/// The overflows and growing loops of a program.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// By the op that defines the values: a result's own, the function of an argument.
+    /// The overflows by op: the defining op of a result, or the function of an argument.
     overflows: FxHashMap<Op, SmallVec<[(Value, Overflow); 1]>>,
     /// Overflows found in the cycle that is being iterated.
     recent: FxHashSet<(Op, Value)>,
-    /// By loop or label.
+    /// The growth by loop or label.
     growing: FxHashMap<Op, InContexts>,
-    /// Resets whose operand was, at some visit, at most at the level that they reset to.
+    /// Resets whose operand had, at some visit, no more noise than the level of the reset.
     idle_resets: FxHashSet<Op>,
     /// The contexts that are being evaluated, innermost last.
     entered: Vec<Entered>,
@@ -74,33 +73,35 @@ pub struct Findings {
 #[derive(Debug)]
 struct Entered {
     context: Option<u32>,
-    /// The turn of its recursion.
+    /// The round of its recursion, from 1.
     turn: u64,
-    /// The recent values of the cycles around.
+    /// The saved `recent` of the caller.
     recent: FxHashSet<(Op, Value)>,
 }
 
 impl Findings {
-    /// The overflows in all contexts, in no particular order; see [`crate::Program::overflows`].
+    /// Returns the overflows in all contexts, in no particular order; see
+    /// [`crate::Program::overflows`].
     pub(crate) fn overflows(&self, ir: &Ir) -> Vec<(Value, &Overflow)> {
         let overflows = self.overflows.iter().filter(|(op, _)| ir.is_alive(**op));
         overflows.flat_map(|(_, it)| it.iter().map(|(value, root)| (*value, root))).collect()
     }
 
-    /// The loops that add noise in each iteration without bound, in all contexts, in no particular
-    /// order; see [`crate::Program::growing`].
+    /// Returns the loops whose noise grows without bound, in all contexts, in no particular order;
+    /// see [`crate::Program::growing`].
     pub(crate) fn growing(&self, ir: &Ir) -> Vec<(Op, Option<u32>, &Growing)> {
         let loops = self.growing.iter().filter(|(op, _)| ir.is_alive(**op));
         loops.flat_map(|(op, it)| it.iter().map(|(context, it)| (*op, *context, it))).collect()
     }
 
-    /// The growth of a loop in each context in which it grows without bound; see
+    /// Returns the growth of a loop in each context in which its noise grows without bound; see
     /// [`crate::Program::growth_of`].
     pub(crate) fn growth_of(&self, op: Op) -> impl Iterator<Item = (Option<u32>, &Growing)> {
         self.growing.get(&op).into_iter().flatten().map(|(context, it)| (*context, it))
     }
 
-    /// Resets that may have nothing to reset, in no particular order; the facts decide.
+    /// Returns the resets that may be redundant, in no particular order. Callers test the final
+    /// facts.
     pub(crate) fn idle_resets(&self, ir: &Ir) -> Vec<Op> {
         self.idle_resets.iter().copied().filter(|&op| ir.is_alive(op)).collect()
     }
@@ -124,7 +125,7 @@ impl Findings {
         }
     }
 
-    /// Drops an overflow of the current context, which is reported in another way.
+    /// Drops an overflow of the current context: it is the evidence of a growing loop.
     fn forget_overflow(&mut self, op: Op, value: Value) {
         let context = self.context();
         if let Some(overflows) = self.overflows.get_mut(&op) {
@@ -230,7 +231,7 @@ impl Observer<NoiseAnalysis> for Findings {
         rounds: &[Round],
     ) {
         let context = self.context();
-        // The overflows that the cycle brought about, each with the innermost one around it.
+        // The overflows after the first iteration, each with the innermost cycle around it.
         let mut heads: Vec<&GrowthTrace<Noise>> = growths.iter().collect();
         heads.dedup_by_key(|it| it.label);
         let mut evidence: Vec<(Op, u64, usize, Op, Value)> = Vec::new();
@@ -256,7 +257,7 @@ impl Observer<NoiseAnalysis> for Findings {
             let mut overflows = evidence.iter().filter(|it| it.0 == head);
             let growing = if let Some(&(_, round, _, defining_op, root)) = overflows.next() {
                 let noise = self.overflow_of(defining_op, root).map_or(0, |it| it.noise);
-                // The first of those that grew most.
+                // The first argument with the largest growth.
                 let grew = of_head().map(|it| (it.index, grown(&it.moves, round)));
                 let most = grew.fold((0, 0), |best, it| if it.1 > best.1 { it } else { best });
                 let carrier = of_head().find(|it| it.index == most.0).and_then(|it| it.carrier);
@@ -291,7 +292,7 @@ impl Observer<NoiseAnalysis> for Findings {
 
     fn forget(&mut self, op: Op) {
         if let Some(context) = self.context() {
-            // While one context is visited, the findings of the others stay.
+            // During the visit of a context, the findings of other contexts are kept.
             if let Some(overflows) = self.overflows.get_mut(&op) {
                 overflows.retain(|it| it.1.context != Some(context));
             }
@@ -313,8 +314,8 @@ impl Observer<NoiseAnalysis> for Findings {
     }
 }
 
-/// An argument of a block that exceeds the budget although no op in the cycle overflows: the
-/// overflow is in a callee.
+/// Returns the growth of a block argument that exceeds the budget although no op in the cycle
+/// overflows: the overflow is in a callee.
 fn cycling_by_calls(budget: Bits, ir: &Ir, growth: &GrowthTrace<Noise>) -> Option<Growing> {
     let at = growth.moves.iter().position(|it| it.1.is_over(budget)).filter(|&it| it > 0)?;
     let (before, after) = (growth.moves[at - 1].1.hi()?, growth.moves[at].1.hi()?);
@@ -327,8 +328,8 @@ fn cycling_by_calls(budget: Bits, ir: &Ir, growth: &GrowthTrace<Noise>) -> Optio
     Some(Growing { index, carrier, by, round, root, noise })
 }
 
-/// A carried value that exceeds the budget from one iteration to the next although no op in the
-/// loop overflows: the overflow is in a callee.
+/// Returns the growth of an iteration argument that exceeds the budget although no op in the loop
+/// overflows: the overflow is in a callee.
 fn growing_by_calls(budget: Bits, ir: &Ir, op: Op, starts: &[Vec<Noise>]) -> Option<Growing> {
     let round = starts.windows(2).position(|it| {
         it[0]
@@ -349,35 +350,36 @@ fn growing_by_calls(budget: Bits, ir: &Ir, op: Op, starts: &[Vec<Noise>]) -> Opt
     Some(Growing { index, carrier, by, round: round as u64 + 1, root, noise })
 }
 
-/// The growth of noise in an iteration, and the noise after it, from its noise in the iteration
-/// before, at the start and at the end. `None` if it did not grow.
+/// Returns the growth of noise in an iteration, and the noise after it; `None` without growth. The
+/// arguments are the noise at the start of the previous iteration (`earlier`), of this iteration
+/// (`from`) and of the next iteration (`to`).
 fn growth_by_calls(earlier: Option<Bits>, from: Bits, to: Bits) -> Option<(Option<Bits>, Bits)> {
     if to < Bits::MAX {
         return (to > from).then(|| (Some(to - from), to));
     }
-    // Noise that is unbounded by now went on growing; the iteration before shows the growth.
+    // The noise has been widened to "no bound"; the growth is that of the previous iteration.
     let by = bounded(from.saturating_sub(earlier.unwrap_or(from)));
     Some((by, by.map_or(to, |it| from.saturating_add(it))))
 }
 
-/// A growth that was seen, if there is any.
+/// Returns a growth; `None` if it is 0.
 fn bounded(by: Bits) -> Option<Bits> {
     (by > 0).then_some(by)
 }
 
-/// The difference of two bounds; 0 if there is none, or if the later one is no bound.
+/// Returns the increase from one bound to the next; 0 if `after` means "no bound".
 fn counted(before: Bits, after: Bits) -> Bits {
     if after == Bits::MAX { 0 } else { after.saturating_sub(before) }
 }
 
-/// By how much an argument of a block grew into a pass, by its moves.
+/// Returns the growth of a block argument at a pass of the cycle, from its recorded changes.
 fn grown(moves: &[(u64, Noise)], pass: u64) -> Bits {
     let Some(at) = moves.iter().rposition(|it| it.0 <= pass) else { return 0 };
     let hi = |at: usize| moves[at].1.hi().unwrap_or(0);
     if at == 0 { 0 } else { counted(hi(at - 1), hi(at)) }
 }
 
-/// Returns the index of the carried fact that grew most in a round, and its growth.
+/// Returns the index of the iteration argument with the largest growth in a round, and that growth.
 fn growth_in(starts: &[Vec<Noise>], round: u64) -> (usize, Bits) {
     let at = usize::try_from(round).unwrap_or(usize::MAX).clamp(2, starts.len().max(2)) - 1;
     let (Some(before), Some(after)) = (starts.get(at - 1), starts.get(at)) else { return (0, 0) };
@@ -385,6 +387,6 @@ fn growth_in(starts: &[Vec<Noise>], round: u64) -> (usize, Bits) {
         .iter()
         .zip(after)
         .map(|(before, after)| counted(before.hi().unwrap_or(0), after.hi().unwrap_or(0)));
-    // The first of the largest.
+    // The first one with the largest growth.
     grew.enumerate().fold((0, 0), |best, (index, by)| if by > best.1 { (index, by) } else { best })
 }

@@ -1,9 +1,9 @@
 //! The noise model: the only table of growth rules.
 //!
-//! The analysis, the optimizer, the edits, hover and hints all read this table and have no rule of
-//! their own. It is data, keyed by the full name of an op, so that another scheme is another table:
-//! a user writes a [`ModelSpec`], and [`NoiseModel`] is its validated form, fast to query. The
-//! built-in one is [`ModelSpec::default`], the `noisy` dialect of the MLIR tutorial.
+//! The analysis, the optimizer, the edits, hover and hints read this table and have no rules of
+//! their own. The table is data, keyed by the full names of ops, so that another scheme needs only
+//! another table. Users write a [`ModelSpec`]; [`NoiseModel`] is its validated form, fast to query.
+//! The built-in model is [`ModelSpec::default`], the `noisy` dialect of the MLIR tutorial.
 
 mod pattern;
 mod spec;
@@ -20,41 +20,41 @@ pub use self::spec::{GrowthKind, InsertSpec, ModelError, ModelSpec, OpSpec};
 use self::pattern::Pattern;
 use noisy_dataflow::view::View;
 
-/// Bits of noise; in schemes that count levels, levels.
+/// Bits of noise; levels in schemes that count levels.
 pub type Bits = u32;
 
-/// The rule that gives the noise of an op's noisy results from that of its noisy operands.
+/// The rule that computes the noise of an op's noisy results from that of its noisy operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Growth {
-    /// New noise of a level, for any operands.
+    /// A fixed level of new noise, even if an operand is unreachable.
     Fresh(Bits),
-    /// The noisiest operand, plus a constant.
+    /// The largest noise of the operands, plus a constant.
     Max(Bits),
-    /// The sum of the operands, plus a constant.
+    /// The sum of the noise of the operands, plus a constant.
     Sum(Bits),
-    /// Back to a level, for any operand, as by an inserted op.
+    /// A fixed level, for any noise of the operands, as after an inserted op.
     Reset(Bits),
 }
 
-/// The rule for the ops of one name. [`NoiseModel::growth`] makes a [`Growth`] of it for one op.
+/// The rule for all ops of a name. [`NoiseModel::growth`] returns the [`Growth`] of an op from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GrowthRule {
     kind: GrowthKind,
-    /// The addend, or the level; `None` if the op must state it.
+    /// The addend or the level; `None` if each op must state it in an attribute.
     constant: Option<Bits>,
-    /// The attribute that states it, as an index into the model's list.
+    /// The attribute that states the constant, as an index into `NoiseModel::attributes`.
     attribute: Option<u32>,
     operands: Carriers,
     results: Carriers,
 }
 
 impl GrowthRule {
-    /// The kind of growth, which is the same for every op of the name.
+    /// Returns the kind of growth, which all ops of the name share.
     pub(crate) fn kind(&self) -> GrowthKind {
         self.kind
     }
 
-    /// Returns true if the op brings noise to a level, for any operands.
+    /// Returns true if the op resets noise to a fixed level.
     #[inline]
     pub fn is_reset(&self) -> bool {
         self.kind == GrowthKind::Reset
@@ -70,19 +70,19 @@ enum Carriers {
     These(u64),
 }
 
-/// A scheme: fresh noise, the budget, the noisy types, and the growth rule of each op.
+/// A noise model: fresh noise, the budget, the noisy types, and the growth rule of each op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoiseModel {
-    /// Noise of an encoded value and of values from outside, in bits.
+    /// Noise of an encoded value and of values from callers outside of the program, in bits.
     pub fresh: Bits,
     /// The largest legal noise, in bits.
     pub budget: Bits,
-    /// The op that is inserted to bring noise down; its rule is a reset.
+    /// The op that is inserted to lower noise; its rule is a reset.
     pub reset_op: String,
     reset_level: Bits,
     reset_cost: u64,
     reset_text: Option<String>,
-    /// True if `!noisy.i32` is noisy; the other types are in `types`.
+    /// True if `!noisy.i32` carries noise; the other types are in `types`.
     dialect_type: bool,
     types: Vec<Pattern>,
     attributes: Vec<String>,
@@ -97,11 +97,11 @@ impl Default for NoiseModel {
 }
 
 impl NoiseModel {
-    /// Makes a model of a description.
+    /// Creates a model from its description.
     ///
     /// # Errors
     ///
-    /// The first entry that is contradictory or meaningless, with its key.
+    /// The first contradictory or meaningless entry, with its key.
     pub fn new(spec: &ModelSpec) -> Result<Self, ModelError> {
         spec::compile(spec)
     }
@@ -109,7 +109,7 @@ impl NoiseModel {
     /// The model of the MLIR tutorial's `noisy` dialect: fresh 12, budget 26.
     pub fn tutorial() -> Self {
         let spec = ModelSpec::default();
-        // The built-in description is valid, which a test checks; without rules every op would be
+        // A test checks that the built-in description is valid. In the empty model every op is
         // unknown.
         Self::new(&spec).unwrap_or_else(|_| Self::empty(&spec))
     }
@@ -130,13 +130,13 @@ impl NoiseModel {
         }
     }
 
-    /// The rule of an op by its full name; `None` if the model does not know it.
+    /// Returns the rule of the ops with a full name, if the model has one.
     pub fn rule(&self, name: &str) -> Option<GrowthRule> {
         self.rules.get(name).copied()
     }
 
-    /// The growth of the noise of one op by the rule of its name; `None` if an attribute states it
-    /// that the op does not have or that is no number of bits.
+    /// Returns the growth of an op from the rule of its name; `None` if the attribute that must
+    /// state the constant is missing or not a valid number of bits.
     pub fn growth(&self, ir: &impl View, op: Op, rule: GrowthRule) -> Option<Growth> {
         let written = rule.attribute.and_then(|it| {
             let name = self.attributes.get(it as usize)?;
@@ -158,7 +158,7 @@ impl NoiseModel {
     }
 
     /// Returns true if an operand of an op carries noise into its results. An operand of unknown
-    /// type does: nothing may be concluded without it.
+    /// type counts as a carrier, so that the result becomes unknown.
     #[inline]
     pub(crate) fn is_carrier(
         &self,
@@ -176,8 +176,8 @@ impl NoiseModel {
         }
     }
 
-    /// The operands that carry noise into the results of an op, in order; `None` for one that names
-    /// no value.
+    /// Returns the operands that carry noise into the results of an op, in order; `None` for an
+    /// operand with an undefined name.
     pub fn carriers<'a>(
         &'a self,
         ir: &'a Ir,
@@ -190,8 +190,8 @@ impl NoiseModel {
             .map(|(_, operand)| operand.value)
     }
 
-    /// Returns true if the rule of an op covers a result; its other results of a noisy type have no
-    /// noise.
+    /// Returns true if the rule of an op applies to a result. Its other results of a noisy type
+    /// have a noise of 0.
     pub fn is_carried(&self, rule: GrowthRule, result: usize) -> bool {
         match rule.results {
             Carriers::ByType => true,
@@ -207,23 +207,23 @@ impl NoiseModel {
         !self.types.is_empty() && pattern::any(&self.types, interner, ty)
     }
 
-    /// The name of [`NoiseModel::reset_op`] without that of its dialect, for people.
+    /// Returns the name of [`NoiseModel::reset_op`] without its dialect, for messages.
     pub fn reset_name(&self) -> &str {
         self.reset_op.rsplit('.').next().unwrap_or_default()
     }
 
-    /// The level that [`NoiseModel::reset_op`] brings noise down to, in bits.
+    /// Returns the noise after [`NoiseModel::reset_op`], in bits.
     pub(crate) fn reset_level(&self) -> Bits {
         self.reset_level
     }
 
-    /// The price of one inserted [`NoiseModel::reset_op`]; at least 1.
+    /// Returns the cost of one inserted [`NoiseModel::reset_op`]; at least 1.
     pub(crate) fn reset_cost(&self) -> u64 {
         self.reset_cost
     }
 
-    /// The text of an inserted [`NoiseModel::reset_op`]. Each name includes its `%`. Without a
-    /// template the op is written as `%r = op %a : type`, or in generic form if its neighbors are.
+    /// Returns the text of an inserted [`NoiseModel::reset_op`]. The names include the `%`. Without
+    /// a template the op is written as `%r = op %a : type`, or in generic form if `is_generic`.
     pub(crate) fn reset_text(
         &self,
         result: &str,
@@ -240,18 +240,20 @@ impl NoiseModel {
     }
 }
 
-/// The rules of a model looked up by op: names are compared once per document, not once per visit.
+/// A cache of the rules of a model by interned name: names are compared once per document, not once
+/// per visit.
 #[derive(Debug)]
 pub(crate) struct GrowthRules {
     model: Arc<NoiseModel>,
-    /// The names that were seen, each with its rule if it has one. They are few.
+    /// The names looked up so far, each with its rule if it has one. Documents have few different
+    /// names.
     by_name: FxHashMap<Name, Option<GrowthRule>>,
-    /// The name that was asked for last: the same op is often asked for again.
+    /// The last lookup, which is often repeated.
     last: Option<(Name, Option<GrowthRule>)>,
 }
 
 impl GrowthRules {
-    /// The rules of a model, for one document.
+    /// Creates an empty cache for one document.
     pub(crate) fn new(model: Arc<NoiseModel>) -> Self {
         Self { model, by_name: FxHashMap::default(), last: None }
     }
@@ -260,13 +262,13 @@ impl GrowthRules {
         &self.model
     }
 
-    /// The rule of an op, if [`GrowthRules::of`] was asked for one of its name last.
+    /// Returns the rule of a name if it was the last lookup of [`GrowthRules::of`].
     #[inline]
     pub(crate) fn last(&self, name: Name) -> Option<GrowthRule> {
         self.last.filter(|it| it.0 == name)?.1
     }
 
-    /// The rule of an op.
+    /// Returns the rule of an op.
     pub(crate) fn of(&mut self, ir: &impl View, op: Op) -> Option<GrowthRule> {
         let data = ir.op(op);
         if !data.kind.is_op() {

@@ -1,10 +1,10 @@
-//! Fixes applied to a document, in place and to a copy.
+//! Fixes that are applied to a document, in place and on a copy.
 
 use super::*;
 use crate::Severity;
 
-/// The program after fixes proves them; if some do not hold, or only together, another program
-/// does. The document becomes that program, or stays as it was if that is not kept.
+/// The document after the fixes is the program that verified them, or a new one if some fixes were
+/// rejected. If the caller rejects it, the document is unchanged.
 #[test]
 fn a_document_with_all_fixed_is_that_after_the_edits() {
     let n_errors =
@@ -15,7 +15,7 @@ fn a_document_with_all_fixed_is_that_after_the_edits() {
         for is_tied in [false, true] {
             let op = |n: usize| format!("  %d{n} = arith.constant {n} : i32\n");
             let unused = (0..n_unused).map(op).collect::<Vec<_>>().concat();
-            // Either may go, and not both.
+            // Either of them can be removed, but not both.
             let tied = "  %a = arith.constant 1 : i8\n  %a = arith.constant 2 : i8\n";
             let text = format!(
                 "// {long}\nfunc.func @f() {{\n{unused}{}  return\n}}\n",
@@ -53,9 +53,9 @@ fn a_document_with_all_fixed_is_that_after_the_edits() {
     assert!(n_fixed[1] >= 1 && n_fixed[3] >= 3, "{n_fixed:?}");
 }
 
-/// Blocks in reverse textual order are a cycle to the solver, and each edit solves all of it: 35
-/// edits would cost 35 times as much as reading the text again. A text that is read again has no
-/// numbers of ops that are gone.
+/// The solver treats blocks in reverse textual order as a cycle, and each edit solves the cycle
+/// again: 35 edits in place would cost 35 times as much as reparsing. The equal bounds of ids show
+/// that the text was reparsed.
 #[test]
 fn many_reduces_are_not_inserted_one_by_one() {
     use std::fmt::Write as _;

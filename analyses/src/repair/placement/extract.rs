@@ -1,29 +1,31 @@
-//! From IR and facts to the placement problem: one [`Instance`] for the functions that call each
-//! other.
+//! Extraction of the placement problem from IR and facts: one [`Instance`] for functions that call
+//! each other.
 //!
-//! *Nodes* are the values that carry noise, in program order; each has the rule of the op that
-//! defines it, and the budget as its limit. A value passed to a function or returned from one is
-//! also limited by the contract of that argument or result. Where values meet (block arguments,
-//! results of regions, carried arguments) the node is the largest of the incoming values; backward
-//! branches and loops with an unknown trip count make cycles (`build.rs`). A loop known to run few
-//! times is unrolled: one set of nodes per iteration, sharing their sites, so that the optimizer
-//! and the analysis agree on legality (`cycle.rs`; see `docs/noise.md`). With more iterations than
-//! noise levels per carried value the cycle gives the same for one carried value.
+//! *Nodes* are the values that carry noise, in program order. A node has the rule of the op that
+//! defines the value, and the budget as its limit. A value that is passed to a function or returned
+//! from it is also limited by the contract of that argument or result. A value that joins others (a
+//! block argument, a result of a region, an iteration argument) has the maximum of the incoming
+//! values; back edges and loops with an unknown trip count cause cycles (`build.rs`). A loop with a
+//! small trip count is unrolled into one set of nodes per iteration with shared sites, so that the
+//! optimizer and the analysis agree on legality (`cycle.rs`; see `docs/noise.md`). If there are
+//! more iterations than noise levels for each iteration argument, a cycle is used; with one
+//! iteration argument it gives the same result.
 //!
 //! *Calls* (`calls.rs`, `call.rs`) are inlined: one copy of the callee for each vector of argument
-//! nodes, sharing their sites. A function that must not change takes part without sites, so its
-//! results are what they will be.
+//! nodes, with shared sites. A function that must not change is included without sites, so that its
+//! results depend on the placement in the other functions.
 //!
-//! *Sites* are right after the definition of any value, arguments included, unless the value is as
-//! fresh as a reset would make it; and at the uses of a value in a block that is executed less
-//! often than its definition, one site for all uses in that block and inside of it ([`UseGroup`],
-//! `group.rs`). Existing resets are kept: the result is a source, the operand limited as any other.
-//! With `replace`, each is a site like the others and stays if it is chosen.
+//! *Sites* are of two kinds. The first is directly after the definition of a value or argument
+//! whose noise may be larger than after a reset. The second is before the uses of a value in a
+//! block that is executed less often than its definition: one site for all uses in that block and
+//! its nested blocks ([`UseGroup`], `group.rs`). Existing resets are kept: the result is a source,
+//! and the operand has the usual limit. With `replace`, an existing reset is a site like the others
+//! and is kept if it is chosen.
 //!
-//! The cost of a site is its number of executions (`weight.rs`), or 1 for each, times the price of
-//! a reset.
+//! The cost of a site is its number of executions (`weight.rs`), or 1 if ops are counted, times the
+//! cost of a reset.
 //!
-//! *Refused* are functions with any error but noise, or with a live value of unknown noise.
+//! *Refused* are functions with an error other than noise, or with a live value of unknown noise.
 
 mod build;
 mod call;
@@ -60,68 +62,69 @@ pub enum Objective {
 /// The position of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SitePosition {
-    /// Right after the definition of a value.
+    /// Directly after the definition of a value.
     After(Value),
-    /// Before the uses of a value in a block: [`Extraction::groups`] at this index.
+    /// Before a group of uses, given by its index in [`Extraction::groups`].
     Before(usize),
-    /// An op that resets noise already.
+    /// An existing op that resets noise.
     Existing(Op),
 }
 
-/// The uses of a value in a block that is executed less often than its definition, and in the
-/// blocks inside.
+/// The uses of a value in a block that is executed less often than its definition, and in its
+/// nested blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UseGroup {
     pub value: Value,
-    /// The op of the block that uses it first, itself or inside.
+    /// The first op of the block that uses the value, itself or in its regions.
     pub anchor: Op,
-    /// The group around it, if a block between is executed more often than this and less often than
-    /// the definition.
+    /// The enclosing group: that of an enclosing block that is executed more often than this one
+    /// and less often than the definition.
     pub outer: Option<usize>,
 }
 
 /// The input of [`extract`].
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The functions that may be changed. Those that are connected with them by calls take part.
+    /// The functions that may be changed. Functions that are connected with them by calls are
+    /// included in the problem.
     pub functions: &'a [Op],
-    /// Functions that are not changed: their arguments and results stay as they are now.
+    /// Functions outside of the problem: the noise of their arguments and results is fixed.
     pub closed: &'a FxHashSet<Op>,
     pub objective: Objective,
-    /// Existing resets may be removed.
+    /// True if existing resets may be removed.
     pub replace: bool,
-    /// Maximum number of copies of a function that are kept apart: [`MOST_COPIES`], or
-    /// [`noisy_dataflow::sparse::MAX_APART`], as in the analysis, if the analysis rejected the
-    /// answer for the former.
+    /// Maximum number of separate copies of a function: [`MOST_COPIES`], or the number of contexts
+    /// in the analysis, [`noisy_dataflow::sparse::MAX_APART`], if the analysis rejected the first
+    /// solution.
     pub copies: usize,
 }
 
-/// Maximum number of copies of a function that are kept apart while they are not too large
-/// together: a call in an unrolled loop has one per iteration.
+/// Maximum number of separate copies of a function, within the limit of their total size: a call in
+/// an unrolled loop has one copy per iteration.
 pub const MOST_COPIES: usize = 1024;
 
-/// The placement problem of some functions.
+/// The placement problem of some functions, with its relation to the IR.
 #[derive(Clone, Debug)]
 pub struct Extraction {
     pub instance: Instance,
     /// The position of each site.
     pub(crate) spots: Vec<SitePosition>,
-    /// For each node the value that it stands for.
+    /// The value of each node.
     pub nodes: Vec<Value>,
     pub groups: Vec<UseGroup>,
-    /// The innermost group of each use that is in one: by op and index of the operand.
+    /// The innermost group of each grouped use, by op and index of the operand.
     pub group_of: FxHashMap<(Op, u32), usize>,
-    /// Costs are in units of this part of an execution.
+    /// Costs are in units of `1 / unit` executions.
     pub unit: u64,
-    /// True if the legal choices of the problem are all that the analysis finds legal. Otherwise
-    /// some may be missing, because calls or iterations of a loop were merged.
+    /// True if the problem has all placements that the analysis finds legal. Otherwise some may be
+    /// missing, because calls or iterations of a loop were joined.
     pub is_exact: bool,
 }
 
-/// The reason why there is no question.
+/// The reason why no problem is extracted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The function at fault.
+    /// The refused function.
     pub function: Op,
     pub why: String,
 }
@@ -134,11 +137,11 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Takes the placement problem out of functions. `calls` are those of the program.
+/// Extracts the placement problem of functions. `calls` are the calls of the program.
 ///
 /// # Errors
 ///
-/// If a function has no body, or the noise of a live value in it is not known.
+/// A function has no body, or the noise of a live value in it is unknown.
 pub fn extract(program: &Program, calls: &Calls, request: &Request) -> Result<Extraction, Refusal> {
     let mut builder = Builder::new(program, calls, request);
     match builder.functions() {

@@ -1,9 +1,9 @@
-//! Functions that call each other, placed together.
+//! Placement for groups of functions that call each other.
 //!
-//! A *group* is a set of requested functions that calls connect. Functions between them that were
-//! not requested take part as they are. A function that cannot be fixed (its noise is unknown, or
-//! no placement makes it legal) is refused and left as it is, and the others are solved again
-//! without it.
+//! A *group* is a set of requested functions that are connected by calls. Functions between them
+//! that were not requested are part of the problem, but are not changed. A function that cannot be
+//! fixed (its noise is unknown, or no placement makes it legal) is refused and not changed; the
+//! others are solved again without it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,15 +22,15 @@ const NOT_FOUND: &str = "no placement found within the time and memory limits";
 pub(super) struct Answer {
     pub group: FunctionGroup,
     pub extraction: Extraction,
-    /// True for each site that is chosen.
+    /// For each site, true if it is chosen.
     pub chosen: Vec<bool>,
     /// True if a function of the group calls another or is called.
     pub has_calls: bool,
-    /// By function that is changed, or over the budget as it is.
+    /// The changes of each function that is changed or was over the budget.
     fixed: FxHashMap<Op, FunctionShare>,
 }
 
-/// The part of a group's answer in one function.
+/// The share of a function in the placement of its group.
 #[derive(Clone, Copy, Debug, Default)]
 struct FunctionShare {
     inserted: usize,
@@ -39,12 +39,12 @@ struct FunctionShare {
 }
 
 impl Answer {
-    /// Returns true if the answer changes a function or makes it legal.
+    /// Returns true if the placement changes a function or makes it legal.
     pub(super) fn is_fixed(&self, function: Op) -> bool {
         self.fixed.contains_key(&function)
     }
 
-    /// The functions that are changed by it, or legal because of it, in no particular order.
+    /// Returns the functions that the placement changes or makes legal, in no particular order.
     pub(super) fn fixed(&self) -> impl Iterator<Item = Op> {
         self.fixed.keys().copied()
     }
@@ -61,9 +61,9 @@ impl Answer {
 /// The results of all groups.
 #[derive(Default)]
 pub(super) struct Answers {
-    /// The groups that are changed.
+    /// The placements of the groups that are changed.
     pub fixed: Vec<Answer>,
-    /// The functions that are left as they are, and why.
+    /// The refused functions, with the reason.
     pub refused: FxHashMap<Op, String>,
 }
 
@@ -84,7 +84,7 @@ impl Answers {
         functions.iter().map(verdict).collect()
     }
 
-    /// Returns the change of a function that is fixed in a group.
+    /// Returns the share of a fixed function in its group.
     fn share(&self, group: usize, function: Op) -> Fixed {
         let it = &self.fixed[group];
         let share = it.fixed[&function];
@@ -100,7 +100,8 @@ impl Answers {
     }
 }
 
-/// Finds the cheapest placements, group by group, with at most `copies` copies of a function apart.
+/// Computes the cheapest placement of each group, with at most `copies` separate copies of a
+/// function.
 pub(super) fn solve(
     program: &Program,
     functions: &[Op],
@@ -124,7 +125,8 @@ pub(super) fn solve(
     }
     for &function in functions {
         let mut is_tried = false;
-        // One function is refused at a time, until the rest of a group has an answer or time is up.
+        // Refuses one function at a time, until the rest of the group has a placement or the time
+        // limit is reached.
         while is_wanted.contains(&function) {
             let members = calls.connected(ir, &[function], &closed);
             let open: Vec<Op> =
@@ -158,7 +160,7 @@ pub(super) fn solve(
                 }
                 Err(refusal) => refusal,
             };
-            // Whatever is at fault, there is one less to ask.
+            // Each attempt excludes a function, so the loop ends.
             let is_known =
                 members.contains(&refusal.function) && !closed.contains(&refusal.function);
             let at_fault = if is_known { refusal.function } else { function };
@@ -260,7 +262,7 @@ fn answer(
     Answer { group, extraction, chosen, has_calls: false, fixed }
 }
 
-/// Explains why there is no placement, and in which function.
+/// Explains why no placement exists, and in which function.
 fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> Refusal {
     let ir = program.ir();
     let value = nodes.get(it.node.0 as usize).copied();
@@ -293,7 +295,7 @@ fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> 
     Refusal { function, why }
 }
 
-/// Returns the functions with any error but noise, and the error.
+/// Returns the functions with an error other than noise, and the error.
 pub(super) fn broken_functions(program: &Program) -> FxHashMap<Op, String> {
     let ir = program.ir();
     let mut out = FxHashMap::default();

@@ -1,15 +1,15 @@
 //! Minimal edits that insert and remove ops.
 //!
-//! A new op goes on a line of its own after the op that defines the value and after a comment that
-//! trails it, with the same indentation and line end. If something else follows on the line, the
-//! new op is inserted on the same line. For arguments it goes after the label or the opening brace;
-//! for a group of uses, before the first op that uses the value. Beside an op in generic form the
-//! new one is generic, too. An op that is removed takes its line with it if nothing else is on it;
-//! its uses become uses of its operand.
+//! A new op gets its own line, after the defining op of the value and the comment at the end of
+//! that line, with the same indentation and line end. If an op follows on that line, the new op is
+//! inserted into the line. For an argument the new op follows the label or the opening brace; for a
+//! group of uses it precedes the first op that uses the value. Next to an op in generic form, the
+//! new op is generic too. A removed op is removed with its line if the line has no other text; its
+//! operand replaces its result.
 //!
-//! Names: `%4` gives `%r4` (`%4_r` would lex as two tokens), `%sum` gives `%sum_r`, `%a#1` gives
-//! `%a_1_r`; followed by `_1`, `_2`, ... if that is taken anywhere in the file, since MLIR names
-//! never shadow.
+//! Names: the reset of `%4` is `%r4` (`%4_r` would be two tokens), that of `%sum` is `%sum_r`, and
+//! that of `%a#1` is `%a_1_r`. The suffix `_1`, `_2`, ... follows if the name occurs anywhere in
+//! the file, since names in MLIR never shadow others.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::program::Program;
 use crate::program::fresh_names::FreshNames;
 use crate::report::diagnostic::TextEdit;
 
-/// The edits of some answers, in order.
+/// Returns the sorted edits of some placements.
 pub(super) fn edits(program: &Program, answers: &[&Answer]) -> Vec<TextEdit> {
     let mut names = FreshNames::of(program.ir());
     let mut edits: Vec<TextEdit> = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn edits(program: &Program, answers: &[&Answer]) -> Vec<TextEdit> {
     merge(edits)
 }
 
-/// The edits of a placement: new ops, removed ops, and the new names of values.
+/// Adds the edits of a placement: new ops, removed ops, and the new names of operands.
 fn write(
     program: &Program,
     extraction: &Extraction,
@@ -66,7 +66,7 @@ fn write(
             | (SitePosition::After(_) | SitePosition::Before(_), false) => {}
         }
     }
-    // Several resets at one place follow the order of their definitions.
+    // Several resets at one position are in the order of the definitions of their operands.
     inserted.sort_by_cached_key(|&(value, spot)| {
         let at =
             ir.definition_site(value).map_or(0, |op| ir.absolute(op, ir.value(value).span).start);
@@ -82,7 +82,7 @@ fn write(
             SitePosition::Existing(_) => {}
         }
     }
-    // The replacements of removed ops.
+    // Texts that replace removed ops.
     let mut instead: FxHashMap<Op, String> = FxHashMap::default();
     for (value, spot) in inserted {
         let ty = ir.interner.type_text(ir.value(value).ty);
@@ -136,33 +136,33 @@ fn write(
     }
 }
 
-/// The names of values in the new text.
+/// The names of values after the placement.
 struct NewNames<'a> {
     ir: &'a Ir,
     extraction: &'a Extraction,
-    /// By the value that is reduced.
+    /// The name of the reset after the definition of a value.
     after: FxHashMap<Value, String>,
-    /// The names in each group of uses.
+    /// The name of the reset before a group of uses.
     before: FxHashMap<usize, String>,
     removed: FxHashSet<Op>,
-    /// The names outside of groups, of the values that were asked about.
+    /// Cache: the names of values outside of groups.
     known: RefCell<FxHashMap<Value, String>>,
 }
 
 impl NewNames<'_> {
-    /// The name of a value outside of groups.
+    /// Returns the name of a value outside of groups.
     fn of(&self, value: Value) -> String {
         self.named(None, value)
     }
 
-    /// The name of a value in a group of its uses.
+    /// Returns the name of a value in a group of its uses.
     fn in_group(&self, group: usize, value: Value) -> String {
         self.named(Some(group), value)
     }
 
     fn named(&self, mut group: Option<usize>, mut value: Value) -> String {
         let mut known = self.known.borrow_mut();
-        // Values that are renamed to their operands.
+        // Results of removed ops, which get the name of their operand.
         let mut way = Vec::new();
         let name = loop {
             let mut groups = std::iter::successors(group, |&it| self.extraction.groups[it].outer);
@@ -196,8 +196,8 @@ impl NewNames<'_> {
     }
 }
 
-/// Returns true if the op that defines a value is in generic form; for an argument, the op that
-/// holds or starts its block.
+/// Returns true if the defining op of a value is in generic form. For an argument, this is the
+/// first op of its block, or else the op or label that defines the argument.
 pub(super) fn definition_is_generic(ir: &Ir, value: Value) -> bool {
     let op = match ir.value(value).def {
         Def::Result(op, _) => Some(op),
@@ -206,7 +206,7 @@ pub(super) fn definition_is_generic(ir: &Ir, value: Value) -> bool {
     op.is_some_and(|op| ir.op(op).form == Form::Generic)
 }
 
-/// Sorts edits and joins insertions at the same place.
+/// Sorts edits and joins insertions at the same position.
 pub(super) fn merge(mut edits: Vec<TextEdit>) -> Vec<TextEdit> {
     edits.sort_by_key(|it| (it.range.start, it.range.end));
     let mut out: Vec<TextEdit> = Vec::with_capacity(edits.len());
@@ -215,7 +215,7 @@ pub(super) fn merge(mut edits: Vec<TextEdit>) -> Vec<TextEdit> {
             Some(last) if last.range == edit.range && edit.range.is_empty() => {
                 last.text.push_str(&edit.text);
             }
-            // An operand that is written once and used twice.
+            // Two equal edits of an operand that is written once and used twice.
             Some(last) if *last == edit => {}
             _ => out.push(edit),
         }
@@ -256,7 +256,7 @@ pub(super) fn insertion(program: &Program, value: Value, line: &str) -> TextEdit
     }
 }
 
-/// The insertion of a line after a place, or within its line if text follows in the line.
+/// Returns the insertion of a line after an offset, or within its line if other text follows.
 fn after(program: &Program, at: usize, indent: &str, line: &str) -> TextEdit {
     let (rest, newline) = program.source().rest_of_line(at);
     let trimmed = rest.trim_start();
@@ -269,8 +269,8 @@ fn after(program: &Program, at: usize, indent: &str, line: &str) -> TextEdit {
     TextEdit { range: at..at, text: format!(" {line}{space}") }
 }
 
-/// The indentation inside an op: that of the first op in it, if it begins a line, else a little
-/// more than that of the op around.
+/// Returns the indentation inside of `around`: that of `first`, if it starts a line, else one step
+/// more than that of `around`.
 fn indent_inside(program: &Program, first: Option<Op>, around: Op) -> String {
     let ir = program.ir();
     let outer: Range<usize> = ir.range(around);

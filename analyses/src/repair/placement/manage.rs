@@ -1,19 +1,20 @@
-//! Placement of `mgmt.relinearize`, `mgmt.bootstrap` and `mgmt.level_reduce` in HEIR's programs, at
+//! Placement of `mgmt.relinearize`, `mgmt.bootstrap` and `mgmt.level_reduce` in HEIR programs, at
 //! the least cost.
 //!
-//! The level of a ciphertext is part of its type after lowering, so a loop must take and yield the
-//! same level. Bootstraps bring a value to it, or, where that would take more of them, ops that
-//! drop levels. Drops leave no choice: each value that is carried at a smaller level needs one op
-//! for each level at which it is used.
+//! The level of a ciphertext is part of its type after lowering, so the initial and the yielded
+//! value of a loop must have the same level. Bootstraps bring a value to that level, or level
+//! reductions if more bootstraps would be needed. Level reductions need no optimization: each value
+//! at another level needs one op for each level at which it is used.
 //!
-//! The problem is HEIR's ([`noisy_heir::question`]); the optimizer and the edits are those of
-//! `reduce_noise`. Functions are placed one by one, callees first: a call preserves degrees, or
-//! gives two polynomials if the callee returns two, as it stands or after its own placement. No
-//! ciphertext crosses a call at another level than that of a fresh one.
+//! [`noisy_heir::question`] extracts the placement problem; the optimizer and the edits are those
+//! of `reduce_noise`. Functions are solved one by one, callees first: a call preserves the number
+//! of polynomials, or returns two polynomials if the callee does, before or after its own
+//! placement. Levels are not tracked across calls: passed and returned ciphertexts must have the
+//! level of a fresh ciphertext.
 //!
-//! *Law.* Every answer was read and asked about again: the edited text has no other problem than
-//! before, as many more ops as promised, and needs no further one. A function with any error of its
-//! own, or with too many unknown facts, is left byte for byte as it is.
+//! *Law.* Every returned placement has been verified: the edited text has no new problem, the
+//! promised number of additional ops, and needs no further op. A function with errors, or with
+//! unknown facts that the problem needs, is not changed.
 
 mod calls;
 
@@ -36,13 +37,14 @@ use noisy_dataflow::flow;
 use noisy_heir::{Crossing, Drop, Heir, Placed, Question};
 use noisy_placement::{Infeasible, Limits, Placement, Site, Why};
 
-/// The most times that loops are pinned, and the question is asked again.
+/// Maximum number of rounds in which loops are pinned to one level and the problem is solved again.
 const MOST_PINNINGS: usize = 64;
 
-/// With more sites than these, relinearizations are not placed by a sweep.
+/// Maximum number of sites for which relinearizations are placed by dynamic programming.
 const SWEPT: usize = 400;
 
-/// The op that is inserted.
+/// The op that is inserted; for bootstraps and level reductions, with the number of levels between
+/// two bootstraps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Bootstrap(u32),
@@ -58,7 +60,7 @@ impl Stage {
         }
     }
 
-    /// Returns the op of the placement problem.
+    /// Returns the placed op of the placement problem.
     fn asked(self) -> Placed {
         match self {
             Stage::Bootstrap(budget) | Stage::LevelReduce(budget) => Placed::Bootstrap(budget),
@@ -67,36 +69,37 @@ impl Stage {
     }
 }
 
-/// An op that is inserted behind the definition of a value.
+/// An op that is inserted after the definition of a value.
 struct InsertedOp {
     value: Value,
-    /// Number of levels that it drops.
+    /// The number of levels that a level reduction drops.
     drops: Option<u32>,
-    /// The operands that become its result.
+    /// The uses of the value that the result of the op replaces.
     uses: Vec<(Op, u32)>,
 }
 
-/// The ops placed in a function.
+/// The placement in a function.
 struct Answer {
     group: FunctionGroup,
     spots: Vec<InsertedOp>,
 }
 
-/// Finds places for an op in some functions and writes them as edits.
+/// A function that computes the placement of an op in some functions as edits.
 pub type Insert = fn(&Program, &[Op], &Options) -> Result<Outcome, FixError>;
 
-/// The ops placed in HEIR's programs, in order, with their names: loops carry bootstrapped values,
-/// and a bootstrap takes two polynomials, so relinearizations come last.
+/// The placements in HEIR programs, in order, with the names of the ops. Relinearizations are last:
+/// a bootstrap takes two polynomials, so new bootstraps may need new relinearizations.
 pub const STAGES: [(&str, Insert); 3] = [
     ("bootstrap", insert_bootstraps),
     ("level_reduce", insert_level_reduces),
     ("relinearize", insert_relinearizations),
 ];
 
-/// Inserts the fewest relinearizations into HEIR's programs, or the cheapest.
+/// Inserts the cheapest relinearizations into HEIR programs.
 ///
 /// # Errors
-/// When the edited text does not pass re-analysis: a defect of this crate, and nothing is offered.
+///
+/// The edited text does not pass re-analysis, which is a defect of this crate.
 fn insert_relinearizations(
     program: &Program,
     functions: &[Op],
@@ -105,10 +108,11 @@ fn insert_relinearizations(
     insert(program, functions, options, Stage::Relinearize)
 }
 
-/// Inserts the cheapest bootstraps into HEIR's programs if the model states a level budget.
+/// Inserts the cheapest bootstraps into HEIR programs if the settings state a level budget.
 ///
 /// # Errors
-/// As [`insert_relinearizations`].
+///
+/// Those of [`insert_relinearizations`].
 fn insert_bootstraps(
     program: &Program,
     functions: &[Op],
@@ -117,11 +121,12 @@ fn insert_bootstraps(
     within_budget(program, functions, options, Stage::Bootstrap)
 }
 
-/// Drops levels of the values that loops take and yield at a smaller level than they carry, where
-/// bootstraps are placed.
+/// Inserts level reductions for initial and yielded values of loops that are not at the level of
+/// the iteration argument, if the settings state a level budget.
 ///
 /// # Errors
-/// As [`insert_relinearizations`].
+///
+/// Those of [`insert_relinearizations`].
 fn insert_level_reduces(
     program: &Program,
     functions: &[Op],
@@ -130,7 +135,7 @@ fn insert_level_reduces(
     within_budget(program, functions, options, Stage::LevelReduce)
 }
 
-/// Inserts the ops that a level budget needs, if the model states one.
+/// Runs a stage that needs a level budget, if the settings state one.
 fn within_budget(
     program: &Program,
     functions: &[Op],
@@ -145,7 +150,8 @@ fn within_budget(
     }
 }
 
-/// The levels between two bootstraps, 0 if the settings do not say, and how many of these are kept.
+/// Returns the level budget, 0 if the settings do not state it, and the waterline: the number of
+/// levels that are kept in reserve.
 fn levels(program: &Program) -> (u32, u32) {
     let wanted = program.model().heir;
     (wanted.level_budget.map_or(0, NonZeroU32::get), wanted.bootstrap_waterline)
@@ -223,7 +229,7 @@ fn has_generic(program: &Program, function: Op) -> bool {
     found
 }
 
-/// The question of a function.
+/// Returns the placement problem of a function.
 fn asked(
     program: &Program,
     heir: &Heir,
@@ -261,15 +267,15 @@ fn answer(
     if is_legal && question.varying(&nothing).is_empty() {
         return Ok(None);
     }
-    // The bound of the first problem holds for all stricter ones. Its answer holds if levels are
-    // dropped.
+    // The lower bound of the first problem also holds for the stricter later ones. Its placement is
+    // legal if level reductions are added.
     let mut least: Option<u64> = None;
     let mut dropping: Option<Answer> = None;
     for _ in 0..MOST_PINNINGS {
         let mut limits = limits.clone();
         limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
-        // Degrees are a minimum cut, which cuts prove: a sweep over many sites would only delay
-        // them.
+        // The placement of relinearizations is a minimum cut, so that cuts prove the bound: with
+        // many sites, dynamic programming only costs time.
         limits.steps.frontier_dp &= placed != Placed::Relinearize || question.spots.len() <= SWEPT;
         let problem = (&question.instance, UNIT);
         let placement = match options.place(program, function, problem, true, &limits) {
@@ -303,8 +309,8 @@ fn answer(
     })
 }
 
-/// Returns the level drops that the loops of a function need. A function without an answer was
-/// refused when bootstraps were placed.
+/// Returns the level reductions that the loops of a function need. Returns none for a function that
+/// was refused in the stage of bootstraps.
 fn drops(
     program: &Program,
     heir: &Heir,
@@ -409,13 +415,13 @@ fn infeasible(program: &Program, question: &Question, placed: Placed, it: Infeas
     }
 }
 
-/// Returns the edits that insert the ops of some answers. An op is annotated if the op before it
+/// Returns the edits that insert the ops of some placements. A new op is annotated if its operand
 /// is.
 fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Vec<TextEdit> {
     let ir = program.ir();
     let mut names = FreshNames::of(ir);
     let mut spots: Vec<&InsertedOp> = answers.iter().flat_map(|it| &it.spots).collect();
-    // Several ops at one place follow the order of their definitions.
+    // Several ops at one position are in the order of the definitions of their operands.
     spots.sort_by_cached_key(|it| {
         let at = ir
             .definition_site(it.value)
@@ -442,7 +448,7 @@ fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Ve
 }
 
 /// Returns the annotation that HEIR would write on an op that is inserted after an annotated value.
-/// In the end all have two polynomials, so the dimension is left out.
+/// After all stages these results have two polynomials, so the dimension is omitted.
 fn annotation(
     program: &Program,
     heir: &Heir,
@@ -452,7 +458,7 @@ fn annotation(
 ) -> Option<String> {
     let ir = program.ir();
     let before = noisy_heir::annotation(ir, value)?;
-    // An annotation would turn the level that HEIR must reach into a reached one.
+    // If the level is a target for HEIR, an annotation would declare that it is reached.
     let sites = program.sites().filter(|it| !it.is_goal(ir, heir, value))?;
     let fresh = sites.fresh_levels(ir, heir, value);
     let setting = heir.setting_of(ir.definition_site(value)?);
@@ -468,8 +474,8 @@ fn annotation(
     Some(noisy_heir::Annotation { level: fresh.saturating_sub(used), scale }.to_string())
 }
 
-/// The type of a value. The type of a result of an unknown op is a guess, so its uses are asked
-/// first.
+/// Returns the type of a value. The type of a result of an unknown op is a guess, so the types in
+/// its uses take precedence.
 fn type_of(ir: &Ir, value: Value) -> Type {
     let data = ir.value(value);
     let said = data.uses.iter().map(|it| ir.op(it.0).operands[it.1 as usize].ty);
@@ -477,7 +483,7 @@ fn type_of(ir: &Ir, value: Value) -> Type {
     if data.guessed { said.next().unwrap_or(data.ty) } else { data.ty }
 }
 
-/// Reads the edited text and asks again; the program that it is then.
+/// Analyzes the edited text, checks that it needs no further op, and returns its program.
 fn verify(
     program: &Program,
     answers: &[Answer],

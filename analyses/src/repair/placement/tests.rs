@@ -1,4 +1,4 @@
-//! Placements written back, byte for byte.
+//! The edited texts of placements.
 
 mod calls;
 mod cost;
@@ -41,14 +41,14 @@ fn errors(text: &str) -> Vec<crate::Diagnostic> {
     found
 }
 
-/// A document with reduces inserted in place; it equals one made anew.
+/// Inserts resets into a document in place, and compares it with a new document.
 fn edited(text: &str, options: &Options) -> (Document, Outcome) {
     let mut document = Document::new(text);
     let functions = document.ir().functions();
     let outcome = document.insert_reduces(&functions, options);
     let outcome = outcome.unwrap_or_else(|it| panic!("{it}\n{text}"));
     let anew = Document::new(&document.source().text().to_string());
-    // In brief the same is found.
+    // The brief diagnostics are the same.
     let key = |it: &crate::Diagnostic| (it.code, it.severity, it.range.clone(), it.message.clone());
     let before = Document::new(text);
     let found = |all: Vec<crate::Diagnostic>| all.iter().map(key).collect::<Vec<_>>();
@@ -67,7 +67,7 @@ fn edited(text: &str, options: &Options) -> (Document, Outcome) {
     (document, outcome)
 }
 
-/// Ops that are read again have other numbers.
+/// Reparsed ops would have other ids.
 #[test]
 fn ops_that_stay_are_not_read_again() {
     let line = |at: usize| format!("  %{} = noisy.add %{at}, %{at} : !noisy.i32\n", at + 1);
@@ -164,7 +164,7 @@ fn one_reduce_serves_two_branches() {
     let line =
         "  %m = noisy.mul %a, %a : !noisy.i32\n  %m_r = noisy.reduce_noise %m : !noisy.i32\n";
     assert!(after.contains(line), "{after}");
-    // Both branches multiplied.
+    // The product of both branches.
     text += "  %p = noisy.mul %x3, %y3 : !noisy.i32\n";
     let (outcome, _) = fixed(&(text + "  return %p, %p : !noisy.i32, !noisy.i32\n}\n"));
     assert_eq!(outcome.inserted(), 3);
@@ -193,7 +193,7 @@ fn legal_programs_are_left_alone() {
 
 #[test]
 fn contracts_are_kept() {
-    // PassedArgument and returned values.
+    // Passed and returned values.
     check(
         "func.func private @g(!noisy.i32 {noisy.bound = 14 : i64}) -> (!noisy.i32 {noisy.bound = 20 : i64})
 func.func @f(%a: !noisy.i32) -> (!noisy.i32 {noisy.bound = 13 : i64}) {
@@ -218,7 +218,7 @@ func.func @f(%a: !noisy.i32) -> (!noisy.i32 {noisy.bound = 13 : i64}) {
 }
 ",
     );
-    // No reduce gives less than its own noise.
+    // A reset cannot give less noise than its level.
     refused(
         "func.func private @g(!noisy.i32 {noisy.bound = 11 : i64})
 func.func @f(%a: !noisy.i32) {

@@ -1,4 +1,4 @@
-//! The analysis disposes: an edited copy of the text is read and analyzed, calls and all.
+//! Verification of placements: an edited copy of the text is parsed and analyzed with all calls.
 
 use noisy_syntax::Op;
 use rustc_hash::FxHashSet;
@@ -8,18 +8,19 @@ use super::group::Answer;
 use crate::program::Program;
 use crate::report::diagnostic::TextEdit;
 
-/// The numbers that a program must have after some answers are written into it.
+/// The numbers of problems, ops and noise errors that are expected after the edits of some
+/// placements.
 #[derive(Debug, Default)]
 pub(super) struct Promise {
     n_problems: usize,
     n_ops: usize,
-    /// In textual order.
+    /// All functions of the program, in textual order.
     functions: Vec<PromisedFunction>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct PromisedFunction {
-    /// True if it is brought within the budget.
+    /// True if the placement brings the function within the budget.
     is_fixed: bool,
     n_excesses: usize,
 }
@@ -42,13 +43,13 @@ impl Promise {
     }
 
     /// Returns an error unless a program has the promised numbers of problems, functions and ops,
-    /// and no more noise.
+    /// no noise error in fixed functions, and no additional noise error in others.
     pub(super) fn kept_by(&self, after: &Program) -> Result<(), FixError> {
         let functions = after.ir().functions();
         compared(after, self.n_problems, self.functions.len(), functions.len())?;
         counted(after, &after.model().reset_op, self.n_ops)?;
         let excesses = after.excesses();
-        // Functions keep their order.
+        // The edits keep the order of functions.
         for (old, new) in self.functions.iter().zip(functions) {
             let n_after = excesses.get(&new).copied().unwrap_or_default();
             let name = || after.function_name(new);
@@ -95,7 +96,7 @@ fn counted(after: &Program, op: &str, n_promised: usize) -> Result<(), FixError>
     Ok(())
 }
 
-/// Analyzes the text with the edits of some answers; the program that it is then.
+/// Analyzes the edited text, and returns its program if it keeps the promise.
 pub(super) fn verify(
     program: &Program,
     promise: &Promise,
@@ -111,8 +112,8 @@ fn edited(program: &Program, edits: &[TextEdit]) -> Program {
     Program::with_model(&text, program.model().clone())
 }
 
-/// Reads the edited text. It must have as many problems and functions as before, and the promised
-/// number of ops of a name.
+/// Analyzes the edited text. Returns an error unless it has as many problems and functions as
+/// before, and the promised number of ops with a name.
 pub(super) fn reread(
     program: &Program,
     edits: &[TextEdit],
@@ -126,7 +127,7 @@ pub(super) fn reread(
     Ok(after)
 }
 
-/// Number of ops of a name.
+/// Returns the number of ops with a name.
 pub(super) fn count_ops(program: &Program, name: &str) -> usize {
     let ir = program.ir();
     let mut n = 0;

@@ -1,4 +1,4 @@
-//! Suppressions that are written and removed.
+//! Suppressions that are inserted and removed.
 
 use super::*;
 use crate::repair::DefaultRules;

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use super::{Change, changes};
 
-/// Lines shown around a change.
+/// Number of unchanged lines shown before and after a change.
 const CONTEXT: usize = 3;
 
-/// The diff of two texts under one name, as `patch -p0` reads it; empty if they are equal. A tab
-/// ends a name with blanks, as git writes it: otherwise `patch` takes the text after the first
-/// blank for a time.
+/// Returns the diff of two versions of a file for `patch -p0`; empty if they are equal. A tab
+/// follows a name that contains blanks, as in git's diffs: otherwise `patch` reads the text after
+/// the first blank as a time.
 pub fn unified(name: &str, before: &str, after: &str) -> String {
     let (before, after): (Vec<_>, Vec<_>) =
         (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
@@ -33,7 +33,7 @@ pub fn unified(name: &str, before: &str, after: &str) -> String {
     out
 }
 
-/// Draws changes that are shown together.
+/// Writes a hunk of changes that are shown together.
 fn draw(out: &mut String, old: &[&str], new: &[&str], group: &[Change]) {
     let (first, last) = (&group[0], &group[group.len() - 1]);
     let lead = CONTEXT.min(first.before.start);
@@ -59,8 +59,8 @@ fn draw(out: &mut String, old: &[&str], new: &[&str], group: &[Change]) {
     put(' ', &old[at..before.end]);
 }
 
-/// The first line and the number of lines, as in `diff -u`: a number of 1 is left out, and an empty
-/// range is after a line.
+/// Returns the first line and the number of lines, as in `diff -u`: the number 1 is omitted, and an
+/// empty range is given by the line before it.
 fn header_range(lines: &Range<usize>) -> String {
     match lines.end - lines.start {
         0 => format!("{},0", lines.start),
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// Follows a diff as `patch` does.
+    /// Applies a diff like `patch`.
     fn patched(before: &str, diff: &str) -> String {
         let old: Vec<&str> = before.split_inclusive('\n').collect();
         let (mut out, mut at) = (String::new(), 0);

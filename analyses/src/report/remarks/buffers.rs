@@ -1,7 +1,8 @@
-//! Buffers that a function allocates and that nothing else sees.
+//! Private buffers: a function allocates them and they do not escape.
 //!
-//! *Law.* All accesses to such a buffer are by ops that name it; no other buffer shares elements
-//! with it. *Cost.* Linear in the uses of the allocated values, times the regions around them.
+//! *Law.* Only ops that have the value of the buffer as an operand access it; no other buffer
+//! aliases it. *Cost.* Linear in the uses of the allocated values, times the depth of the enclosing
+//! regions.
 
 use noisy_syntax::dialect::{Access, Buffer, Effects};
 use noisy_syntax::{Ir, Op, OpKind, Traits, TypeData, Value};
@@ -9,16 +10,16 @@ use rustc_hash::FxHashMap;
 
 use crate::facts::effects::accesses;
 
-/// A buffer that nothing else sees.
+/// The accesses to a private buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Private {
     /// True if an op reads from it.
     pub is_read: bool,
-    /// True if only its block, and regions in its block, access it.
+    /// True if all accesses are in its block or in regions nested in its block.
     pub stays_in_block: bool,
 }
 
-/// The buffers that some ops create and that no other code can access.
+/// Returns the private buffers that some ops allocate.
 pub(super) fn private(ir: &Ir, ops: &[Op]) -> FxHashMap<Value, Private> {
     let made = ops
         .iter()
@@ -30,7 +31,7 @@ pub(super) fn private(ir: &Ir, ops: &[Op]) -> FxHashMap<Value, Private> {
     made.collect()
 }
 
-/// The uses of a buffer; `None` if it may have another name or an unknown access.
+/// Returns the accesses to a buffer; `None` if the buffer may have an alias or an unknown access.
 fn uses_of(ir: &Ir, op: Op, value: Value) -> Option<Private> {
     let (home, block) = (ir.op(op).parent, ir.block_of(op));
     let mut out = Private { is_read: false, stays_in_block: true };
@@ -39,7 +40,7 @@ fn uses_of(ir: &Ir, op: Op, value: Value) -> Option<Private> {
         let mut at = user;
         while ir.op(at).parent != home {
             at = ir.parent_op(at)?;
-            // The op around the use must run it at its place in the program, not later.
+            // The enclosing op must run the use itself: it may not store the code for later.
             accesses(ir, at)?;
         }
         out.stays_in_block &= ir.block_of(at) == block;
@@ -47,8 +48,8 @@ fn uses_of(ir: &Ir, op: Op, value: Value) -> Option<Private> {
     Some(out)
 }
 
-/// Returns true if an op reads from the buffer of an operand; `None` if it does anything but read,
-/// write and free.
+/// Returns true if an op reads the buffer of an operand; `None` if the op may do more than read,
+/// write and free it.
 fn reads(ir: &Ir, user: Op, index: usize) -> Option<bool> {
     let data = ir.op(user);
     if data.kind == OpKind::MemrefDim && index == 0 {

@@ -1,10 +1,9 @@
-//! Stores that nothing reads.
+//! Dead stores: no op reads the stored value.
 //!
-//! *Law.* A store may be removed if, before anything may read the element, a store in the same
-//! block overwrites the same element of the same buffer; or if nothing else sees the buffer and
-//! nothing reads it after that, or at all. Different buffers that nothing else sees share no
-//! elements, all others may. *Cost.* Each block is walked once, backward; the reads of a region are
-//! handed to each block around.
+//! *Law.* A store is dead if a later store in the same block overwrites the same element of the
+//! same buffer before an op may read it, or if the buffer is private and no op reads it after the
+//! store. A private buffer has no alias; other buffers may alias each other. *Cost.* Each block is
+//! walked once, backward; the reads of a region are passed to each enclosing block.
 
 use noisy_syntax::dialect::{Buffer, Effects};
 use noisy_syntax::{Attr, Block, Ir, Op, OpKind, Region, Value};
@@ -16,7 +15,7 @@ use super::buffers::{self, Private};
 use crate::facts::effects::{Access, accesses};
 use crate::facts::values::{int_of, operand};
 
-/// Adds the stores of a function that nothing reads. Returns the number of ops that were visited.
+/// Adds the dead stores of a function. Returns the number of visited ops.
 pub(super) fn find(ir: &Ir, function: Op, ops: &[Op], out: &mut Vec<(Op, Remark)>) -> usize {
     let mut search = Search { ir, private: buffers::private(ir, ops), out, n_visits: 0 };
     for &(_, region) in &ir.op(function).regions {
@@ -25,7 +24,7 @@ pub(super) fn find(ir: &Ir, function: Op, ops: &[Op], out: &mut Vec<(Op, Remark)
     search.n_visits
 }
 
-/// An element of a buffer, as the ops name it that access it.
+/// An element of a buffer, given by the indices of an access.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Element {
     /// The map of an affine access.
@@ -33,30 +32,30 @@ struct Element {
     indices: SmallVec<[Index; 2]>,
 }
 
-/// An index: equal constants are one, however often they are written.
+/// An index of an access. Equal constants are equal indices, even if they are different values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Index {
     Number(i128),
     Value(Value),
 }
 
-/// The reads so far.
+/// The buffers that are read.
 #[derive(Debug, Default)]
 struct ReadBuffers {
-    /// Buffers that no other code can access.
+    /// The private buffers that are read.
     private: FxHashSet<Value>,
-    /// Others, any of them.
+    /// True if a buffer that is not private may be read.
     others: bool,
 }
 
-/// The elements that are overwritten further down, before anything reads them.
+/// The elements that a later op overwrites before an op reads them.
 #[derive(Debug, Default)]
 struct OverwrittenElements {
-    /// Elements of buffers that no other code can access.
+    /// Elements of private buffers, with the overwriting op.
     private: FxHashMap<Value, FxHashMap<Element, Op>>,
-    /// Elements of others.
+    /// Elements of other buffers, with the overwriting op.
     others: FxHashMap<(Value, Element), Op>,
-    /// Buffers of which nothing is read any more.
+    /// Private buffers that no later op reads.
     whole: FxHashSet<Value>,
 }
 
@@ -81,7 +80,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Visits a region, and adds its reads.
+    /// Visits a region, and adds its reads to `read`.
     fn region(&mut self, region: Region, read: &mut ReadBuffers) {
         for block in self.ir.blocks(region) {
             self.block(block, read);
@@ -127,7 +126,8 @@ impl Search<'_> {
         }
     }
 
-    /// Returns true if an op only reads, or writes to buffers that are not read any more.
+    /// Returns true if an op has no other effect than reads and at least one write, all to buffers
+    /// that no later op reads.
     fn writes_for_nobody(
         &self,
         op: Op,
@@ -150,7 +150,7 @@ impl Search<'_> {
         is_idle && n_writes > 0 && data.results.is_empty() && data.regions.is_empty()
     }
 
-    /// Takes in a store, which may be one that is stored over.
+    /// Records a store, and reports it if a later store overwrites it.
     fn store(
         &mut self,
         op: Op,
@@ -169,7 +169,7 @@ impl Search<'_> {
     }
 }
 
-/// The element that an op stores to, if it stores to one and does nothing else.
+/// Returns the element that an op stores to; `None` if the op is not a plain store.
 fn element(ir: &Ir, op: Op) -> Option<(Value, Element)> {
     let data = ir.op(op);
     if !matches!(data.kind, OpKind::MemrefStore | OpKind::AffineStore) {

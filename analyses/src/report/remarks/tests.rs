@@ -5,7 +5,7 @@ use crate::{Document, TextEdit};
 
 const CODES: [&str; 4] = ["same-value", "folds-to-constant", "loop-invariant", "dead-store"];
 
-/// The lints of a program, line by line.
+/// Returns the lints of a program, each with its line.
 fn told(text: &str) -> Vec<String> {
     let document = Document::new(text);
     assert!(document.source().problems().is_empty(), "{:?}\n{text}", document.source().problems());
@@ -23,7 +23,7 @@ fn check(text: &str, expected: &[&str]) {
     assert_eq!(told(text), expected, "{text}");
 }
 
-/// A program after all safe fixes of the lints, again and again.
+/// Applies all safe fixes of the lints until none is left.
 fn fixed(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..100 {
@@ -167,7 +167,7 @@ fn of_a_chain_that_does_not_change_the_last_takes_all_along() {
     let fixes = document.fixes(&found);
     assert_eq!(fixes.iter().flatten().count(), 1);
     assert!(fixes[n - 1].is_some());
-    // Asked for by itself, each has one.
+    // Requested alone, each diagnostic has a fix.
     assert!(document.fixes(&found[5..6])[0].is_some());
     assert_eq!(told(&fixed(&text)), Vec::<String>::new());
 }
@@ -268,7 +268,7 @@ fn stores_that_nobody_reads_are_told_and_no_others() {
         told(&store(&format!("{over}{again}"))),
         ["6: dead-store: line 7 overwrites this before anything reads it"]
     );
-    // An op between them that reads, may read, or ends the block.
+    // An op between the stores reads, may read, or ends the block.
     for between in [
         "  %x = memref.load %o[%i] : memref<4xi32>\n  memref.store %x, %o[%i] : memref<4xi32>\n",
         "  call @g() : () -> ()\n",
@@ -286,7 +286,7 @@ fn stores_that_nobody_reads_are_told_and_no_others() {
     ] {
         assert_eq!(told_of(between), 1, "{between}");
     }
-    // Buffers that no other code can access.
+    // Private buffers.
     let local = |rest: &str| {
         told(&store(&format!(
             "  %l = memref.alloc() : memref<4xi32>\n{rest}  memref.dealloc %l : memref<4xi32>\n"
@@ -314,7 +314,8 @@ fn stores_that_nobody_reads_are_told_and_no_others() {
         assert_eq!(local(&format!("{to_l}{seen}")), [""; 0], "{seen}");
         assert_eq!(local(&format!("{seen}{to_l}")), [""; 0], "{seen}");
     }
-    // In a loop the next iteration reads; a buffer made in an iteration is gone with it.
+    // In a loop the next iteration reads the value; a buffer that an iteration allocates ends with
+    // it.
     let in_loop = |body: &str| local(&format!("  scf.for %n = %i to %j step %j {{\n{body}  }}\n"));
     assert_eq!(in_loop(&format!("{from_l}{to_l}")), [""; 0]);
     let own = "  %o1 = memref.alloca() : memref<4xi32>\n";
@@ -336,7 +337,7 @@ fn a_function_that_cannot_be_read_is_left_alone() {
     assert_eq!(told(&text("  other.op of %1 at [%0]\n")), [""; 0]);
 }
 
-/// Functions with something for each lint.
+/// Returns functions with a diagnostic of each lint.
 fn program(n: usize) -> String {
     let function = |n: usize| {
         format!(
@@ -393,7 +394,7 @@ fn an_edit_costs_the_function_that_it_touches() {
     document.edit(at..at + "arith.addi".len(), "arith.subi");
     let one = visits(&document);
     assert!(one > 0 && one * 50 < all, "{one} of {all}");
-    // Straight lines of stores, loads and equal values.
+    // Straight-line code of stores, loads and equal values.
     let line = |n: usize| {
         format!(
             "  %a{n} = arith.addi %x, %x : i32\n  memref.store %a{n}, %m[%i] : memref<4xi32>\n  %b{n} = memref.load %m[%i] : memref<4xi32>\n  memref.store %b{n}, %m[%i] : memref<4xi32>\n"

@@ -1,17 +1,17 @@
 //! Random programs for the laws: functions that call each other in any way, loops of every kind,
-//! choices, graphs of blocks that need not be reducible; noise and integers mixed, and the integers
-//! decide where control goes. Every program is legal but for its noise.
+//! branches, and graphs of blocks that may be irreducible. Values are noisy or integers, and
+//! integers decide the control flow. Every program is valid except for its noise.
 
 use std::fmt::Write as _;
 
 use crate::laws::Random;
 
-/// The signature of a function.
+/// The parameters of each function.
 const PARAMETERS: &str = "%x: !noisy.i32, %p: i5, %c: i1, %n: index";
 const TYPES: &str = "(!noisy.i32, i5, i1, index) -> (!noisy.i32, i5)";
 const RESULTS: &str = "(!noisy.i32, i5)";
 
-/// The names that can be used at a place, by their type.
+/// The names that are visible at a position, by their type.
 #[derive(Clone, Default)]
 struct Scope {
     noisy: Vec<String>,
@@ -25,11 +25,11 @@ struct Writer {
     out: String,
     n: usize,
     n_functions: usize,
-    /// Number of control ops that may still be written into the function.
+    /// Remaining number of ops with regions in the function.
     left: usize,
 }
 
-/// A program of `n_functions` functions, each of about `size` ops.
+/// Returns a program of `n_functions` functions with about `size` ops each.
 pub(super) fn program(seed: u64, n_functions: usize, size: usize) -> String {
     let random = Random::new(seed);
     let mut it = Writer { random, out: String::new(), n: 0, n_functions, left: 0 };
@@ -37,7 +37,7 @@ pub(super) fn program(seed: u64, n_functions: usize, size: usize) -> String {
         it.function(at, size);
     }
     if it.random.one_in(8) {
-        // A function may be called through its address.
+        // The address of a function is taken, so that it may be called indirectly.
         let of = it.random.below(n_functions);
         let _ = writeln!(
             it.out,
@@ -54,7 +54,7 @@ impl Writer {
     }
 
     fn pick(&mut self, of: &[String]) -> String {
-        // Mostly recent ones.
+        // Prefers recent values.
         let from = if self.random.one_in(3) { 0 } else { of.len().saturating_sub(3) };
         of[from + self.random.below(of.len() - from)].clone()
     }
@@ -168,15 +168,15 @@ impl Writer {
         scope.ints.push(format!("{to}#1"));
     }
 
-    /// The ops of a region and what it yields.
+    /// Writes the ops and the terminator of a region.
     fn body(&mut self, size: usize, depth: usize, mut inner: Scope, end: &str) {
         self.ops(size, depth + 1, &mut inner);
         let (noise, int) = (self.pick(&inner.noisy), self.pick(&inner.ints));
         self.line(&format!("{end} {noise}, {int} : !noisy.i32, i5"));
     }
 
-    /// Loops in loops that carry many noisy values, of which each iteration gives an op to one and
-    /// passes all on in other places.
+    /// Writes nested loops with many noisy iteration arguments. Each iteration applies an op to one
+    /// of them and permutes all.
     fn rotation(&mut self, scope: &mut Scope) {
         let n = 3 + self.random.below(5);
         let initial: Vec<String> = (0..n).map(|_| self.pick(&scope.noisy)).collect();
@@ -266,8 +266,8 @@ impl Writer {
         scope.ints.push(format!("{to}#1"));
     }
 
-    /// Ends a function with blocks that branch to each other in any way. What a block computes is
-    /// passed on, and not used in others.
+    /// Ends a function with blocks that branch to each other in any way. The values of a block are
+    /// passed to others as arguments, and not used directly.
     fn blocks(&mut self, size: usize, scope: &Scope) {
         let n = 2 + self.random.below(4);
         let first = self.n;

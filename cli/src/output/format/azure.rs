@@ -12,7 +12,7 @@ pub(super) fn file(checked: &Checked) -> String {
     let name = property(&plain_name(checked));
     let mut out = String::new();
     for it in findings(checked) {
-        // Azure knows only these two kinds.
+        // Azure supports only these two kinds.
         let kind = if it.severity == Severity::Error { "error" } else { "warning" };
         let _ = writeln!(
             out,

@@ -1,9 +1,10 @@
-//! The format for people: each finding on its source, with the chain of ops that the noise comes
-//! from.
+//! The format for people: each finding in its source text, with the chain of ops that its noise
+//! comes from.
 //!
-//! `ariadne` draws. It reads all lines between the labels of one source, so labels that are far
-//! apart go to sources of different names that all are the same file. The cost of a finding is then
-//! that of the drawn lines. Lines that are too long are not drawn.
+//! The drawing is done by `ariadne`. It reads all lines between the labels of one source, so
+//! distant labels are given to sources with different names that all contain the same file. The
+//! cost of a finding is then proportional to the drawn lines. Lines that are too long are not
+//! drawn.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -17,7 +18,7 @@ use super::concise;
 use crate::file::check::Checked;
 use crate::output::paint;
 
-/// Labels at most this many lines apart share a drawing.
+/// Maximum distance, in lines, of labels in one drawing.
 const NEAR: usize = 4;
 /// Maximum length of a drawn line, in bytes.
 const MAX_LINE: usize = 1000;
@@ -79,8 +80,8 @@ fn shown_part(checked: &Checked) -> RopeSlice<'_> {
     text.slice(..text.line_to_char((last + 1).min(text.len_lines())))
 }
 
-/// The text for ariadne, character by character: characters that ariadne takes for a line end,
-/// unlike MLIR, become blanks.
+/// The text for ariadne, with the same number of characters. Characters that end a line for ariadne
+/// but not for MLIR become blanks.
 fn sheet(text: RopeSlice<'_>) -> Source<String> {
     let mut out = text.to_string();
     if out.bytes().all(|it| matches!(it, b' '..=b'~' | b'\t' | b'\n' | b'\r')) {
@@ -118,7 +119,7 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
             _ => groups.push(vec![mark]),
         }
     }
-    // The finding comes first, then the chain from its source on.
+    // The finding comes first, then the chain, beginning with its source.
     groups.sort_by_key(|group| !group.iter().any(|it| it.is_primary));
 
     let paint = match paint::number(it.severity) {
@@ -164,21 +165,23 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     let _ = report.finish().write(Parts { name: &checked.name, source }, &mut out);
     let mut text = String::from_utf8_lossy(&out).into_owned();
     if !color {
-        // NB ariadne colors the headline of custom report kinds in any case.
+        // ariadne colors the headline of custom report kinds even without colors.
         text = anstream::adapter::strip_str(&text).to_string();
     }
     // Drawn lines end in blanks where nothing is drawn.
     text.lines().fold(String::new(), |acc, line| acc + line.trim_end() + "\n")
 }
 
-/// The marks of a diagnostic. Its chain is already shortened and says by how much.
+/// The marks of a diagnostic. Its chain is already shortened, and contains the number of omitted
+/// steps.
 fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> Vec<Mark<'a>> {
     let mark = |range: &Range<usize>, message, is_primary| {
         let range = range.start.min(text.len_bytes())..range.end.min(text.len_bytes());
         Mark { row: text.byte_to_line(range.start), range, message, is_primary }
     };
     let mut out: Vec<_> = it.related.iter().map(|it| mark(&it.range, &it.message, false)).collect();
-    // The headline has the message, so the last step of the chain replaces it at the same range.
+    // The headline contains the message, so a step of the chain at the same range is the primary
+    // mark.
     let own = out.iter().position(|other| other.range == it.range);
     match own {
         Some(at) => out[at].is_primary = true,
@@ -189,7 +192,7 @@ fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> Vec<Mark<'a>> {
     out
 }
 
-/// The label of a diagnostic without a chain: the title of its rule, where that is about this text.
+/// The label of a diagnostic without a chain: the title of its rule, or a text that fits better.
 fn label(it: &Diagnostic) -> &'static str {
     match it.code {
         "unknown-op" if !it.message.starts_with("unknown op") => "not expected here",

@@ -9,7 +9,7 @@ use noisy_page::xml;
 use super::{findings, plain_name};
 use crate::file::check::Checked;
 
-/// The test suite of a file. `with_warnings`: warnings are failures, too.
+/// The test suite of a file. With `with_warnings`, warnings are failures too.
 pub(super) fn file(checked: &Checked, with_warnings: bool) -> String {
     let name = xml(&plain_name(checked));
     // Hints are not reported.

@@ -13,7 +13,7 @@ use super::{Finding, Frame, findings, fingerprints};
 use crate::file::check::Checked;
 use crate::file::line_col::LineCol;
 
-/// Codes and descriptions of failures. They are rules after those of the catalogue.
+/// Codes and descriptions of failures. In the report, they are rules after those of the catalogue.
 const FAILURES: [(&str, &str); 4] = [
     ("internal-error", "noisy-check failed on this file and did not check it. Please report this."),
     (
@@ -31,7 +31,7 @@ pub(super) fn frame() -> Frame {
 }
 
 /// The tool with its rules: the catalogue in its order, failures, and other codes that were found.
-/// The last are known only at the end.
+/// The other codes are known only at the end.
 pub(super) fn close(codes: &BTreeMap<&'static str, usize>) -> String {
     let known = Rule::all().map(|it| {
         let docs = it.docs();

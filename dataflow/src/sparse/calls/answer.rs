@@ -1,4 +1,4 @@
-//! Asks for the results of functions: by calls, and for assumed contexts.
+//! Answers to asks: the results of functions, for calls and for assumed contexts.
 
 use noisy_syntax::{Op, OpKind};
 use smallvec::smallvec;
@@ -14,7 +14,7 @@ use crate::lattice::Lattice;
 use crate::sparse::{Domain, Input, Observer, Sparse, SparseForward};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Gives a function that is not connected to others its assumed context anew, or none.
+    /// Recomputes the assumed context of a function that is not connected to others, or removes it.
     pub(in crate::sparse) fn assume(&mut self, ir: &Input<'_, A::Base>, function: Op) {
         if !self.calls.is_on() {
             return;
@@ -55,14 +55,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         facts.collect()
     }
 
-    /// Solves functions in the order that `calls.rs` defines.
+    /// Solves functions in the order that the header of `calls.rs` defines.
     pub(super) fn run_functions(&mut self, ir: &Input<'_, A::Base>, functions: Vec<Op>) {
         let functions = self.run_open(ir, functions);
         self.run_uncalled(ir, functions);
     }
 
-    /// Solves the functions that have assumed contexts, and what they call. Returns all live
-    /// functions in the order of their names.
+    /// Solves the functions with assumed contexts, and their callees. Returns all live functions in
+    /// the order of their names.
     pub(super) fn run_open(&mut self, ir: &Input<'_, A::Base>, functions: Vec<Op>) -> Vec<Op> {
         let mut functions = functions;
         functions.retain(|&it| is_callable(ir, it) && self.is_live(ir, it));
@@ -77,7 +77,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         functions
     }
 
-    /// Solves by themselves the functions that nothing called.
+    /// Solves the uncalled functions separately.
     pub(super) fn run_uncalled(&mut self, ir: &Input<'_, A::Base>, functions: Vec<Op>) {
         let mut functions = functions;
         functions.retain(|&it| self.calls.shows_uncalled() && !self.calls.contexts.has(it));
@@ -94,7 +94,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.calls.depth = 0;
     }
 
-    /// Runs a live call. Returns its results, or `None` if it is not followed.
+    /// Evaluates a live call. Returns its results, or `None` if it is not followed.
     pub(in crate::sparse) fn run_call(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -125,14 +125,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if fact == A::Fact::bottom() {
                 return Some(smallvec![A::Fact::bottom(); ir.op(call).results.len()]);
             }
-            // Vectors that the body cannot tell apart are one.
+            // After refinement, equal vectors share a context.
             let fact = self.refined(ir, function, value, fact);
             args.push(if in_cycle { self.unbounded(&fact) } else { fact });
         }
         Some(self.answer(ir, function, args, Some(call)).results)
     }
 
-    /// Returns the results of a function for arguments that a call passes, or that are assumed.
+    /// Returns the results of a function for arguments that a call passes, or for assumed arguments
+    /// if `call` is `None`.
     pub(super) fn answer(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -181,8 +182,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Returns the arguments of the context that a call within a recursion asks for. One vector
-    /// with saturated facts is kept apart as it is; all others are made unbounded, because facts
-    /// that grow all the way around would have many more.
+    /// with saturated facts is kept unchanged. The saturated facts of all others become unbounded,
+    /// because facts that grow around the recursion would need many contexts.
     fn kept_apart(&self, function: Op, args: Facts<A::Fact>) -> Facts<A::Fact> {
         let is_high = |args: &[A::Fact]| args.iter().any(|it| self.is_saturated(it));
         let contexts = self.calls.contexts.of(function);
@@ -192,7 +193,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if is_kept { args } else { args.iter().map(|it| self.unbounded(it)).collect() }
     }
 
-    /// Returns the results of a context, which is solved if it is pending.
+    /// Returns the results of a context, and solves it first if it is pending.
     fn results_of(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -214,13 +215,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         results
     }
 
-    /// Notes that a call asks for a context. Returns true if it did not ask before.
+    /// Records that a call asks for a context. Returns true if the ask is new.
     pub(super) fn note_ask(&mut self, ir: &Input<'_, A::Base>, call: Op, of: ContextKey) -> bool {
         let asker = self.calls.asker.unwrap_or_else(|| (unit_of(ir, call), 0));
         self.calls.contexts.ask(asker, call, of)
     }
 
-    /// Finds or makes the context for arguments that are passed or assumed.
+    /// Finds or creates the context for passed or assumed arguments.
     pub(super) fn context_for(
         &mut self,
         function: Op,
@@ -236,7 +237,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             found.is_assumed |= is_assumed;
             return (function, found.id);
         }
-        // While an edit is followed, some contexts may be unused: their number is checked later.
+        // During an edit some contexts may be unused, so their number is checked later.
         let is_joined = may_join
             && contexts.iter().filter(|it| !it.is_joined).count() >= n_apart
             && !(is_assumed && n_apart == 0);
@@ -284,7 +285,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
             return;
         }
-        // It cannot ask for itself; if it did, it would get unknown results.
+        // Results in case that the context asks for itself, which should not happen outside of
+        // recursions.
         context.results = unknown;
         context.progress = Progress::Provisional;
         let results = self.evaluate(ir, key, 1);

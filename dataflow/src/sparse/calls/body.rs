@@ -1,7 +1,7 @@
-//! The body of a function, traversed in one of its contexts.
+//! Evaluation of the body of a function in one of its contexts.
 //!
-//! The facts of the values in a body are the join over its contexts: an evaluation starts from
-//! bottom, and joins the former facts in the end.
+//! The fact of a value in a body is the join over all contexts: an evaluation starts from bottom,
+//! and joins the former facts at the end.
 
 use noisy_syntax::{OpKind, Region, Value};
 use smallvec::smallvec;
@@ -13,7 +13,7 @@ use crate::lattice::Lattice;
 use crate::sparse::{Domain, Input, Observer, Sparse, SparseForward, values_within};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Traverses the body of a function in a context, for the `number`-th time from 1. Returns its
+    /// Evaluates the body of a function in a context, for the `number`-th time, from 1. Returns its
     /// results.
     pub(super) fn evaluate(
         &mut self,
@@ -28,7 +28,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let args = context.args.clone();
         self.remember(ir, function);
         let asker = self.calls.asker.replace(key);
-        // The cycles around a call do not surround the body of its callee.
+        // The cycles around a call are not cycles around the body of the callee.
         let outer = std::mem::take(&mut self.cycle);
         self.cycle.fuel = outer.fuel;
         self.calls.depth += 1;
@@ -72,7 +72,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         results
     }
 
-    /// Forgets that ops of a region were reached and visited.
+    /// Marks the ops of a region as not reached and not visited.
     fn unreach(&mut self, ir: &Input<'_, A::Base>, region: Region) {
         for op in ir.items(region) {
             self.reached[op.index()] = false;
@@ -87,7 +87,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Returns the join of the operands of live returns; unknown if a live block ends otherwise.
+    /// Returns the join of the operands of live returns; unknown if a live block ends with anything
+    /// else than a return or a branch.
     fn returned_by(&self, ir: &Input<'_, A::Base>, region: Region, n: usize) -> Facts<A::Fact> {
         let mut out: Facts<A::Fact> = smallvec![A::Fact::bottom(); n];
         let unknown = || smallvec![A::Fact::unknown(); n];

@@ -1,17 +1,17 @@
-//! One context of a function: the facts that calls pass to it and those that it returns for them.
+//! A context of a function: a vector of argument facts and the result facts for them.
 
 use noisy_syntax::Op;
 
 use super::small_map::{Facts, SmallMap};
 use crate::sparse::Domain;
 
-/// Number of times that the arguments or results of a context rise before they are widened.
+/// Number of times that the arguments or results of a context may rise before they are widened.
 pub(super) const MOST_RISES: u32 = 64;
 
-/// A context by its function and id. A unit that is no function has the key (unit, 0).
+/// The function and the id of a context. A unit other than a function has the key (unit, 0).
 pub(super) type ContextKey = (Op, u32);
 
-/// A call, and the context of its callee that it asks for.
+/// A call and the context of its callee that it uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Ask {
     pub(super) call: Op,
@@ -24,7 +24,8 @@ pub(super) struct Ask {
 pub(super) enum Progress {
     /// Not evaluated yet.
     Pending,
-    /// Its results are provisional: it is being evaluated, or a member of the current recursion.
+    /// The results are provisional: the context is being evaluated, or is a member of the current
+    /// recursion.
     Provisional,
     Solved,
 }
@@ -38,22 +39,23 @@ pub struct Context<F> {
     pub args: Facts<F>,
     /// Fact per result.
     pub(super) results: Facts<F>,
-    /// True if the context is assumed, because callers may be out of sight.
+    /// True if the context is assumed, because the function may have unknown callers.
     pub is_assumed: bool,
     /// Calls that ask for this context, each with its unit and the number of contexts of that unit
     /// in which it asks.
     pub(super) askers: SmallMap<Op, (Op, u32)>,
-    /// True if it is the join of all vectors beyond those that are kept apart.
+    /// True for the context that joins all vectors beyond the limit of separate contexts.
     pub(super) is_joined: bool,
     pub(super) progress: Progress,
-    /// Index among the members of the current recursion.
+    /// Index in the members of the current recursion.
     pub(super) member: u32,
     pub(super) n_evaluated: u32,
-    /// Number of times that its arguments or results rose.
+    /// Number of times that the arguments or results rose.
     pub(super) n_rises: u32,
-    /// Number of contexts that its first evaluation asked for.
+    /// Number of contexts that the first evaluation asked for.
     pub(super) n_asks_first: u32,
-    /// Index of the entry of its component that first evaluated it (`transcript.rs`).
+    /// Index of the entry in the transcript of the component during which the context was first
+    /// evaluated (`transcript.rs`).
     pub(super) entry: u32,
 }
 
@@ -89,7 +91,7 @@ impl<F> Context<F> {
         }
     }
 
-    /// Counts one context less in which a call asks for this one. Returns true if none is left.
+    /// Subtracts one context in which a call asks for this one. Returns true if none is left.
     pub(super) fn remove_asker(&mut self, call: Op) -> bool {
         let Some((_, n)) = self.askers.get_mut(call) else { return false };
         *n -= 1;
@@ -100,7 +102,7 @@ impl<F> Context<F> {
         is_last
     }
 
-    /// Makes the context pending, as if it had never been evaluated. Returns its former results.
+    /// Resets the context to pending. Returns its former results.
     pub(super) fn renew(&mut self) -> Facts<F> {
         self.progress = Progress::Pending;
         (self.n_evaluated, self.n_rises) = (0, 0);
@@ -112,14 +114,14 @@ impl<F> Context<F> {
         self.askers.iter().map(|(call, it)| (call, it.0))
     }
 
-    /// Returns the units of these calls, in no particular order and perhaps repeatedly.
+    /// Returns the units of these calls, in no particular order and possibly repeatedly.
     pub(super) fn callers(&self) -> impl Iterator<Item = Op> {
         self.askers.iter().map(|it| it.1.0)
     }
 }
 
-/// Joins facts with others, and widens those that rise after [`MOST_RISES`]. `raised` turns the old
-/// fact and the join into the new one. Returns true if a fact rose.
+/// Joins two lists of facts, and widens facts that still rise after [`MOST_RISES`] rises. `raised`
+/// computes the new fact from the old one and the join. Returns true if a fact rose.
 pub(super) fn rise<F: Domain>(
     n_rises: &mut u32,
     facts: &mut [F],

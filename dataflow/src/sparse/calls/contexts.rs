@@ -1,12 +1,12 @@
-//! The contexts of all functions, and which of them ask for which.
+//! The contexts of all functions, and the asks between them.
 //!
 //! # Invariants
 //!
-//! - `asks` and [`Context::askers`] are two views of one relation: an asker lists an ask exactly if
-//!   the context that is asked for counts the asker's call. (While an edit is replayed, only `asks`
-//!   is kept; [`Contexts::recount_askers`] then restores the other view.)
-//! - An id is given once, so that an ask never finds a context that was made later.
-//! - A context that lost its last asker is in `unused` until an edit takes it out.
+//! - `asks` and [`Context::askers`] are two views of one relation: an ask is in the list of the
+//!   asker if and only if the asked context counts the call of the asker. (During a replay, only
+//!   `asks` is maintained; [`Contexts::recount_askers`] then restores the other view.)
+//! - Ids are never reused, so an ask never refers to a context that was created later.
+//! - A context that lost its last asker is in `unused` until an edit removes it from there.
 
 use noisy_syntax::Op;
 use rustc_hash::FxHashMap;
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use super::context::{Ask, Context, ContextKey};
 use super::small_map::SmallMap;
 
-/// Asks of one context.
+/// The asks of one asker.
 type Asks = SmallMap<Ask, ()>;
 
 /// Contexts by function, and the asks between them.
@@ -94,7 +94,7 @@ impl<F> Contexts<F> {
         self.of.remove(&function).unwrap_or_default()
     }
 
-    /// Removes the contexts of a function, or of a unit that is none, with their asks.
+    /// Removes the contexts of a unit with their asks.
     pub(super) fn remove_all(&mut self, unit: Op) {
         for context in self.take(unit) {
             self.withdraw((unit, context.id));
@@ -102,7 +102,7 @@ impl<F> Contexts<F> {
         self.withdraw((unit, 0));
     }
 
-    /// Notes that a call of an asker asks for a context. Returns true if it did not ask before.
+    /// Records that a call of an asker asks for a context. Returns true if the ask is new.
     pub(super) fn ask(&mut self, asker: ContextKey, call: Op, of: ContextKey) -> bool {
         let ask = Ask { call, callee: of.0, context: of.1 };
         let is_new = self.asks.entry(asker).or_default().insert(ask, ());
@@ -132,8 +132,9 @@ impl<F> Contexts<F> {
         self.drop_asks(asks);
     }
 
-    /// Starts a new list of asks for an asker that is evaluated again. The former asks count until
-    /// [`Contexts::drop_asks`], so that a context that is asked for again is never unused.
+    /// Removes and returns the asks of an asker before it is evaluated again. They still count
+    /// until [`Contexts::drop_asks`], so that a context that is used again is never marked as
+    /// unused.
     pub(super) fn take_asks(&mut self, asker: ContextKey) -> Asks {
         self.asks.remove(&asker).unwrap_or_default()
     }
@@ -147,7 +148,7 @@ impl<F> Contexts<F> {
         }
     }
 
-    /// Forgets the asks of all contexts of a unit, without a count of their askers.
+    /// Removes the asks of all contexts of a unit without updating the counts of askers.
     pub(super) fn forget_asks(&mut self, unit: Op, contexts: &[Context<F>]) {
         self.asks.remove(&(unit, 0));
         for context in contexts {
@@ -155,8 +156,8 @@ impl<F> Contexts<F> {
         }
     }
 
-    /// Makes the askers of the contexts of some units those that `asks` says, which are all in
-    /// these units.
+    /// Recomputes the askers of the contexts of some units from `asks`. All askers are in these
+    /// units.
     pub(super) fn recount_askers(&mut self, units: &[Op]) {
         let mut askers: Vec<ContextKey> = Vec::new();
         for &unit in units {
@@ -179,7 +180,7 @@ impl<F> Contexts<F> {
         self.unused.clear();
     }
 
-    /// Withdraws the assumption of all contexts of a function.
+    /// Makes all contexts of a function not assumed.
     pub(super) fn assume_none(&mut self, function: Op) {
         for context in self.of.get_mut(&function).into_iter().flatten() {
             if std::mem::replace(&mut context.is_assumed, false) {

@@ -1,24 +1,25 @@
-//! From an edit outward, through calls: which components of the call graph are evaluated again.
+//! Propagation of an edit through calls: selects the components of the call graph to evaluate
+//! again.
 //!
 //! # Law
 //!
-//! *By rank.* Where no vectors are joined and every recursion is orderless (`recursion.rs`), the
+//! *By rank.* If no vectors are joined and every recursion is orderless (`recursion.rs`), the
 //! results of a context depend only on the text of its function, on its vector and on the results
-//! of its callees, and not on which call asks first. So the components that the edit touches are
-//! evaluated again, callees before callers, each in the contexts that are assumed or that calls
-//! from outside ask for. Then follow the callers that asked for a context whose results changed. A
-//! new context is evaluated when a call asks for it. At last, components with contexts that no call
-//! asks for any more are evaluated without these, callers before callees.
+//! of its callees, and not on the order of asks. So the components that the edit touches are
+//! evaluated again, callees before callers, each in its assumed contexts and the contexts that
+//! calls from outside ask for. Next come the callers that asked for a context with changed results.
+//! A new context is evaluated when a call asks for it. Finally, components with unused contexts are
+//! evaluated without these, callers before callees.
 //!
-//! *By replay.* Everywhere else the order of calls decides which vectors are joined, and the
-//! results that callers got before the joined vector grew; and an edit anywhere among the connected
-//! units (`index.rs`) may change that order. If one of them is ordered, all their asks are replayed
-//! in order, and components whose transcripts still hold are not evaluated (`replay.rs`).
+//! *By replay.* In all other cases the order of asks determines which vectors are joined, and the
+//! results that callers got before the joined vector grew. An edit of any connected unit
+//! (`index.rs`) may change that order. If one of these units is ordered, all their asks are
+//! replayed in order, and components with valid transcripts are not evaluated (`replay.rs`).
 //!
-//! Both are needed. Replay looks at each call of the connected units: in a program of 10,000
-//! functions it takes some 50 ms for an edit that takes a fraction of one by rank, with the same
-//! visits. By rank, an edit among joined vectors would solve all connected units from scratch:
-//! 1,199,105 visits instead of 120 in a chain of 10,000 functions.
+//! Both ways are needed. Replay inspects each call of the connected units: in a program of 10,000
+//! functions it takes about 50 ms for an edit that takes less than 1 ms by rank, with the same
+//! visits. By rank, an edit of functions with joined vectors would solve all connected units from
+//! scratch: 1,199,105 visits instead of 120 in a chain of 10,000 functions.
 //!
 //! *Cost.* By rank: the functions with a context that is new, dropped or evaluated again, each at
 //! most twice per context; all functions of a recursion; and the call graph, if it changed.
@@ -37,22 +38,22 @@ use super::units::depth_of;
 use crate::flow::{self, Flow};
 use crate::sparse::{Input, Moved, Observer, Sparse, SparseForward, values_within};
 
-/// An edit that is being followed through calls.
+/// An edit that is being propagated through calls.
 #[derive(Debug)]
 pub(super) struct CallEdit<F> {
-    /// Values of each unit that was touched, with their facts before the edit.
+    /// Values of each touched unit, with their facts before the edit.
     before: FxHashMap<Op, Vec<(Value, F)>>,
     /// Functions whose contexts were all evaluated again.
     redone: FxHashSet<Op>,
-    /// Functions that lost contexts or were reset, so that their facts are to be joined again.
+    /// Functions that lost contexts or were reset, so that their facts must be joined again.
     stale: FxHashSet<Op>,
-    /// Ranks of recursions that were solved again.
+    /// Ranks of the recursions that were solved again.
     resolved: FxHashSet<u32>,
-    /// Units that asked for a context of these recursions whose results changed.
+    /// Units that asked for a context of these recursions with changed results.
     callers: Vec<Op>,
     /// True while components are evaluated by rank.
     is_by_rank: bool,
-    /// True if the order of calls turned out to matter.
+    /// True if the results turned out to depend on the order of calls.
     gives_up: bool,
 }
 
@@ -71,14 +72,14 @@ impl<F> Default for CallEdit<F> {
 }
 
 impl<F> CallEdit<F> {
-    /// Starts to follow the edit in another way. What was touched stays touched.
+    /// Restarts the propagation for the other way (replay). Touched units stay touched.
     pub(super) fn restart(&mut self) {
         (self.is_by_rank, self.gives_up) = (false, false);
     }
 }
 
 impl<F> FollowedCalls<F> {
-    /// Returns true if vectors of a function may be joined now.
+    /// Returns true if argument vectors may be joined: not while components are evaluated by rank.
     pub(super) fn may_join(&self) -> bool {
         self.edit.as_ref().is_none_or(|it| !it.is_by_rank)
     }
@@ -99,7 +100,7 @@ impl<F> FollowedCalls<F> {
         }
     }
 
-    /// Returns true if a unit that is connected to one of these is ordered.
+    /// Returns true if a unit that is connected to one of `units` is ordered.
     fn is_ordered_around(&self, ir: &Ir, units: &[Op]) -> bool {
         !self.ordered.is_empty()
             && units.iter().any(|&unit| {
@@ -117,7 +118,8 @@ impl<F> FollowedCalls<F> {
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Solves the pending units again, and all that depends on them. Returns the number of visits.
+    /// Solves the pending units again, and all units that depend on them. Returns the number of
+    /// visits.
     pub(in crate::sparse) fn update_units(&mut self, ir: &Input<'_, A::Base>) -> usize {
         let n_visits = self.n_visits;
         let n_dirty = self.queue.dirty.len();
@@ -148,7 +150,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                     continue;
                 }
                 self.note_moved(&[value], &[before]);
-                // Only the results of a unit are used outside of it.
+                // Other ops can only use the results of a unit.
                 if ir.op(unit).results.contains(&value) {
                     self.queue.dirty.push(value);
                 }
@@ -157,7 +159,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.n_visits - n_visits
     }
 
-    /// Keeps the facts of the values of a unit, if the edit touches it for the first time.
+    /// Saves the facts of the values of a unit when the edit touches it for the first time.
     pub(super) fn remember(&mut self, ir: &Input<'_, A::Base>, unit: Op) {
         let Some(edit) = &mut self.calls.edit else { return };
         edit.before.entry(unit).or_insert_with(|| {
@@ -168,8 +170,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         });
     }
 
-    /// Returns true if contexts of a function may be asked for. If not, components are no longer
-    /// evaluated by rank.
+    /// Returns true if a caller may ask for a context of a function. If not, the evaluation by rank
+    /// is given up.
     pub(super) fn may_ask(&mut self, ir: &Input<'_, A::Base>, function: Op) -> bool {
         let most = 2 * self.calls.n_apart();
         let is_ordered = self.calls.ordered.contains(function);
@@ -179,7 +181,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if edit.gives_up {
             return false;
         }
-        // The results of a function that was followed op by op, or solved by itself, are not known.
+        // The stored results of a function that was updated op by op, or solved separately, are
+        // outdated.
         let was_uncalled = self.calls.uncalled.remove(&function);
         let is_unsolved = was_uncalled
             || self.calls.has_one_context(function)
@@ -205,8 +208,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Evaluates units again by rank, and all that depends on them. Returns false if the order of
-    /// calls matters.
+    /// Evaluates units again by rank, and all units that depend on them. Returns false if the
+    /// results depend on the order of calls.
     fn redo_by_rank(&mut self, ir: &Input<'_, A::Base>, units: &[Op]) -> bool {
         let calls = &mut self.calls;
         if calls.n_apart() == 0 || calls.is_cut || calls.is_ordered_around(ir, units) {
@@ -235,10 +238,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         !edit.gives_up && edit.before.keys().all(|it| n_contexts(it) <= self.calls.n_apart())
     }
 
-    /// Drops the contexts that nothing asks for any more. Returns false if the order of calls
-    /// matters to one of them.
+    /// Removes the contexts without askers. Returns false if one of their functions depends on the
+    /// order of calls.
     fn redo_stale(&mut self, ir: &Input<'_, A::Base>) -> bool {
-        // By rank and first function: members of a recursion are evaluated together.
+        // Rank and first function of each component: members of a recursion are evaluated together.
         let mut work: BTreeSet<(u32, Op)> = BTreeSet::new();
         loop {
             while let Some(&(function, id)) = self.calls.contexts.unused().last() {
@@ -261,8 +264,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Evaluates the component of a unit again. Returns the units outside of it that asked for a
-    /// context whose results changed. `is_last` is true if nothing will ask for further contexts.
+    /// Evaluates the component of a unit again. Returns the units outside of the component that
+    /// asked for a context with changed results. `is_last` is true if no unit will ask for further
+    /// contexts.
     fn redo(&mut self, ir: &Input<'_, A::Base>, unit: Op, is_last: bool) -> Vec<Op> {
         let mut callers = Vec::new();
         let (rank, is_recursive) =
@@ -351,7 +355,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         callers
     }
 
-    /// Solves a context that is not asked for by another one, if it is not solved.
+    /// Solves a context without an asker, if it is not solved yet.
     fn solve_from_here(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
         let context = self.calls.contexts.get(key);
         if context.is_some_and(|it| it.progress != Progress::Solved) {
@@ -359,8 +363,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Solves the recursion of a function again, with the new context that a call asks for. Returns
-    /// false if no edit is followed by rank, or the recursion was solved before.
+    /// Solves the recursion of a function again, including the new context that a call asks for.
+    /// Returns false if no edit is propagated by rank, or the recursion was already solved again.
     #[inline(never)]
     pub(super) fn redo_recursion_of(&mut self, ir: &Input<'_, A::Base>, function: Op) -> bool {
         let rank = self.calls.graph.rank(function);
@@ -377,7 +381,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         true
     }
 
-    /// Gives a function this assumed context, or none.
+    /// Sets the assumed context of a function, or removes it.
     fn assume_only(&mut self, function: Op, args: Option<Facts<A::Fact>>) {
         if self.calls.contexts.get((function, 0)).is_none() {
             self.calls.contexts.withdraw((function, 0));
@@ -388,7 +392,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Visits a function that was reset, without its body.
+    /// Visits a function that was reset, but not its body.
     pub(super) fn begin_function(&mut self, ir: &Input<'_, A::Base>, function: Op) {
         self.calls.traversed.remove(&function);
         self.n_visits += 1;
@@ -397,8 +401,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.stamp[function.index()] = self.clock;
     }
 
-    /// Evaluates the connected units again, in the order of calls. Components that were evaluated
-    /// by rank in vain are touched, and so are those that asked for them.
+    /// Evaluates the connected units again, in the order of calls. Components that were already
+    /// evaluated by rank count as touched, and so do their callers.
     fn redo_by_replay(&mut self, ir: &Input<'_, A::Base>, units: Vec<Op>) {
         let calls = &mut self.calls;
         let Some(edit) = &mut calls.edit else { return };

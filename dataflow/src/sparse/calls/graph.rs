@@ -1,20 +1,20 @@
-//! The call graph: its strongly connected components, callees before callers.
+//! The call graph and its strongly connected components, callees before callers.
 //!
 //! # Notation
 //!
-//! The *component* of a unit is its strongly connected component in the graph of calls. The *rank*
-//! of a unit is the number of its component, in an order in which callees come first. A unit is
+//! The *component* of a unit is its strongly connected component in the call graph. The *rank* of a
+//! unit is the number of its component, in an order in which callees come first. A unit is
 //! *recursive* if its component has several units, or it calls itself.
 //!
 //! # Law
 //!
 //! The callee of a call has a lower rank than the unit of the call, or the same component. *Cost.*
-//! Linear in the units and calls of the document, without a look at any other op; the graph is made
-//! anew when an edit has changed calls or symbols.
+//! Linear in the units and calls of the document; no other op is read. The graph is rebuilt after
+//! edits of calls or symbols.
 //!
 //! Where all vectors are joined ([`Calls::JOINED`](crate::sparse::Calls::JOINED)), the arguments of
-//! a function depend on its callers as its results do on its callees. Then a call goes both ways in
-//! this graph, and all functions that are connected by calls are one component.
+//! a function depend on its callers, and its results on its callees. A call is then an edge in both
+//! directions, and all functions that are connected by calls are one component.
 
 use noisy_syntax::{Ir, Op};
 use rustc_hash::FxHashMap;
@@ -23,7 +23,7 @@ use smallvec::SmallVec;
 use super::index::CallIndex;
 use crate::flow;
 
-/// The components of all units that call or are called.
+/// The components of all units with calls or callers.
 #[derive(Debug, Default)]
 pub(super) struct CallGraph {
     rank: FxHashMap<Op, u32>,
@@ -35,18 +35,19 @@ pub(super) struct CallGraph {
     is_recursive: Vec<bool>,
 }
 
-/// Numbers of the units that a unit calls.
+/// Indices of the callees of a unit.
 type Callees = SmallVec<[u32; 4]>;
 
 /// A unit on the path of the depth-first search.
 struct PathStep {
     unit: usize,
-    /// Number of its callees that were visited.
+    /// Number of visited callees.
     n_seen: usize,
 }
 
 impl CallGraph {
-    /// Reads the graph of a document, in which calls go both ways or not.
+    /// Builds the graph of a document. If `goes_both_ways`, each call is an edge in both
+    /// directions.
     pub(super) fn new(ir: &Ir, index: &CallIndex, goes_both_ways: bool) -> Self {
         let mut units: Vec<Op> = index.callers().collect();
         units.sort_unstable();
@@ -77,7 +78,7 @@ impl CallGraph {
         it
     }
 
-    /// Tarjan's algorithm, without recursion.
+    /// Finds the components (Tarjan's algorithm, without recursion).
     fn find_components(&mut self, units: &[Op], callees: &[Callees]) {
         const UNSEEN: usize = usize::MAX;
         let mut index = vec![UNSEEN; units.len()];
@@ -128,7 +129,7 @@ impl CallGraph {
         }
     }
 
-    /// Returns the rank of a unit; a unit without calls and callers comes last.
+    /// Returns the rank of a unit, `u32::MAX` for a unit without calls and callers.
     pub(super) fn rank(&self, unit: Op) -> u32 {
         self.rank.get(&unit).copied().unwrap_or(u32::MAX)
     }
@@ -138,14 +139,14 @@ impl CallGraph {
         self.rank.contains_key(&unit)
     }
 
-    /// Returns the units of a component, by number.
+    /// Returns the units of a component, in the order of their ids.
     pub(super) fn component(&self, rank: u32) -> &[Op] {
         let Some(&start) = self.starts.get(rank as usize) else { return &[] };
         let end = self.starts.get(rank as usize + 1).map_or(self.units.len(), |&it| it as usize);
         &self.units[start as usize..end]
     }
 
-    /// Returns the first unit of the component of a unit, which stands for the component.
+    /// Returns the first unit of the component of a unit. It is the key of the component in tables.
     pub(super) fn first(&self, unit: Op) -> Op {
         self.component(self.rank(unit)).first().copied().unwrap_or(unit)
     }

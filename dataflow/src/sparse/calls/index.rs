@@ -1,16 +1,17 @@
-//! Calls and callees by name: the units that an edit can concern, found from the edit outward.
+//! Calls and callees by name. The index finds the units that an edit can affect.
 //!
 //! # Notation
 //!
-//! Facts flow from one unit into another only through calls. A unit is *connected* to the units
-//! that it calls, to those that call it, and to all that these are connected to. Names decide, so
-//! that a call connects units even if the solver does not follow it.
+//! Facts flow from one unit into another only through calls. A unit is *connected* to its callees,
+//! to its callers, and to all units that these are connected to. Only names count, so a call
+//! connects units even if the solver does not follow it.
 //!
 //! # Law
 //!
-//! After any edits the tables equal those made from scratch. *Cost.* The tables hold the ops that
-//! define or mention a symbol, so a document that mentions no symbols has empty ones. An edit costs
-//! as much as it changes in them; the connected units are found in time linear in their number.
+//! After any edits the tables equal those built from scratch. *Cost.* The tables contain the ops
+//! that define or mention a symbol, so they are empty for a document without symbols. The cost of
+//! an edit is proportional to its changes in the tables. The connected units are found in time
+//! linear in their number.
 
 use noisy_syntax::{Delta, Ir, Name, Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,12 +19,12 @@ use smallvec::SmallVec;
 
 use crate::flow::Flow;
 
-/// The symbols that an op defines and mentions.
+/// The symbols of an op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SymbolOp {
     unit: Op,
     defines: Option<Name>,
-    /// Symbols that it refers to; of a call, the callee.
+    /// Symbols that the op refers to, such as the callee of a call.
     mentions: SmallVec<[Name; 1]>,
     is_call: bool,
 }
@@ -31,7 +32,7 @@ struct SymbolOp {
 impl SymbolOp {
     fn of(ir: &Ir, op: Op) -> Option<Self> {
         let rest = ir.op(op).extra.as_ref()?;
-        // A module is no unit, and a call of it connects nothing.
+        // A module is not a unit, and a call to it connects nothing.
         let is_unit = Flow::of(ir, op) != Flow::Group;
         let defines = rest.symbol.filter(|_| is_unit).map(|it| it.0);
         if defines.is_none() && rest.symbol_uses.is_empty() {
@@ -50,7 +51,7 @@ impl SymbolOp {
     }
 }
 
-/// Returns the unit of an op: the outermost op around it that is no module, or the op itself.
+/// Returns the unit of an op: the outermost enclosing op that is not a module, or the op itself.
 pub(super) fn unit_of(ir: &Ir, op: Op) -> Op {
     let (mut unit, mut at) = (op, op);
     while let Some(parent) = ir.parent_op(at) {
@@ -62,7 +63,7 @@ pub(super) fn unit_of(ir: &Ir, op: Op) -> Op {
     unit
 }
 
-/// Most lists are short.
+/// A list of ops that is mostly short.
 type Ops = SmallVec<[Op; 4]>;
 
 /// The calls in a document and their possible callees.
@@ -94,7 +95,7 @@ fn remove<K: std::hash::Hash + Eq>(table: &mut FxHashMap<K, Ops>, key: &K, op: O
 impl CallIndex {
     pub(super) fn new(ir: &Ir) -> Self {
         let mut it = Self::default();
-        // The order of the arena is that of memory.
+        // In the order of ids, accesses to the arena are sequential.
         let mut ops: Vec<Op> = ir.symbol_ops().collect();
         ops.sort_unstable();
         ops.dedup();
@@ -110,9 +111,9 @@ impl CallIndex {
         self.calls.is_empty()
     }
 
-    /// Takes in an edit, as if it had changed the ops `entered`, too. Returns the units with calls
-    /// or callers, before or after it, that define or call a name that an op that came, changed or
-    /// left defines or mentions; of a call only its own unit.
+    /// Updates the index after an edit. The ops in `entered` count as changed, too. Returns the
+    /// connected units, before or after the edit, that define or call a name that an added, changed
+    /// or removed op defines or mentions. For a changed call, returns only its own unit.
     pub(super) fn update(&mut self, ir: &Ir, delta: &Delta, entered: &[Op]) -> Vec<Op> {
         let touched = || delta.removed.iter().chain(&delta.changed).copied();
         let mut names: FxHashSet<Name> = FxHashSet::default();
@@ -141,24 +142,24 @@ impl CallIndex {
         out
     }
 
-    /// Returns true if an op that defines or mentions a symbol came, changed or left since the last
-    /// call of this method.
+    /// Returns true if an op that defines or mentions a symbol was added, changed or removed since
+    /// the last call of this method.
     pub(super) fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
 
-    /// Number of units with calls in them.
+    /// Number of units that contain calls.
     pub(super) fn n_units(&self) -> usize {
         self.calls.len()
     }
 
-    /// Returns the units with calls in them, in no particular order.
+    /// Returns the units that contain calls, in no particular order.
     pub(super) fn callers(&self) -> impl Iterator<Item = Op> {
         self.calls.keys().copied()
     }
 
-    /// Adds the connected units that define or call the names of an op, and its own unit. `seen`
-    /// are names whose callers were added before.
+    /// Adds the connected units that define or call the names of an op, and the unit of the op.
+    /// `seen` are the names whose callers were added before.
     fn concerned(&self, op: Op, seen: &mut FxHashSet<Name>, out: &mut FxHashSet<Op>) {
         let Some(symbols) = self.of.get(&op) else { return };
         out.extend(Some(symbols.unit).filter(|&it| self.is_connected(it)));
@@ -166,7 +167,8 @@ impl CallIndex {
             return;
         }
         for name in symbols.defines.iter().chain(&symbols.mentions) {
-            // By a mention that is no call, callers may be out of sight.
+            // If an op other than a call mentions a function, the function may have unknown
+            // callers.
             let always = symbols.mentions.contains(name);
             let define = self.definitions.get(name).into_iter().flatten();
             let define = define.filter_map(|it| Some(self.of.get(it)?.unit));
@@ -218,13 +220,13 @@ impl CallIndex {
         self.of.contains_key(&op)
     }
 
-    /// Returns true if a unit has calls, or a call names it.
+    /// Returns true if a unit contains calls, or a call names it.
     pub(super) fn is_connected(&self, unit: Op) -> bool {
         let name = self.of.get(&unit).and_then(|it| it.defines);
         self.calls.contains_key(&unit) || name.is_some_and(|it| self.callers.contains_key(&it))
     }
 
-    /// Returns a unit and those that it is connected to, in textual order.
+    /// Returns a unit and all units that it is connected to, in textual order.
     pub(super) fn component(&self, ir: &Ir, unit: Op) -> Vec<Op> {
         let mut seen: FxHashSet<Op> = FxHashSet::default();
         seen.insert(unit);

@@ -5,13 +5,13 @@ use rustc_hash::FxHashSet;
 
 use super::graph::CallGraph;
 
-/// Functions whose facts depend on the order in which they are asked for results: those with joined
-/// vectors, and those of a recursion that is not the same wherever it is entered.
+/// Functions whose facts depend on the order of asks: functions with joined vectors, and functions
+/// of a recursion whose results depend on its first context.
 #[derive(Debug, Default)]
 pub(super) struct OrderedFunctions {
     functions: FxHashSet<Op>,
-    /// First functions of components that were inserted as a whole, since a large one is inserted
-    /// for each of its functions.
+    /// First functions of components that were inserted as a whole, so that a large component is
+    /// not inserted again for each of its functions.
     components: FxHashSet<Op>,
 }
 
@@ -39,7 +39,7 @@ impl OrderedFunctions {
         }
     }
 
-    /// The call graph has other components now.
+    /// Called when the components of the call graph have changed.
     pub(super) fn regroup(&mut self) {
         self.components.clear();
     }

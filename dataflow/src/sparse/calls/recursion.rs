@@ -1,24 +1,25 @@
-//! Recursion: the contexts of a strongly connected component of the call graph, solved together.
+//! Recursion: the contexts of a strongly connected component of the call graph are solved together.
 //!
 //! # Law
 //!
-//! The first context that is asked for in a component opens its recursion. A context that a member
-//! asks for in the same component becomes a member. The results of members are provisional: they
-//! start at bottom and only grow. A member is evaluated again when a context that it asked for
-//! returns more; members that were entered last come first. When nothing changes any more, all
-//! members are solved. Saturated facts that still grow become unbounded, and facts that rise again
-//! and again are widened, so this ends for every analysis that keeps the law of its trait.
+//! The first ask for a context of a component starts its recursion. A context that a member asks
+//! for in the same component becomes a member. The results of members are provisional: they start
+//! at bottom and only grow. A member is evaluated again when the results of a context that it asked
+//! for grow; the newest members come first. When nothing changes any more, all members are solved.
+//! Saturated facts that still grow become unbounded, and facts that rise repeatedly are widened, so
+//! the recursion terminates for every analysis that obeys the law of its trait.
 //!
 //! In the first evaluation of a member, its calls within the recursion return bottom, as if they
-//! never returned. A recursion is *orderless* if no member asks for more in later evaluations than
-//! in its first, no vectors are joined, no fact is saturated, and no growth was cut off. Since
-//! facts are monotone, each member of such a recursion asks for the same and ends with the same in
-//! any order, so the recursion is the same wherever it is entered. In all others the order of calls
-//! decides which facts are joined or cut off first (`ordered.rs`).
+//! never returned. A recursion is *orderless* if no member asks for more contexts in later
+//! evaluations than in its first, no vectors are joined, no fact is saturated, and no growth was
+//! cut off. Since transfer functions are monotone, each member of an orderless recursion has the
+//! same asks and the same results in any order, so it does not matter where the recursion is
+//! entered. In all other recursions the order of calls determines which facts are joined or cut off
+//! first (`ordered.rs`).
 //!
-//! *Cost.* Each member is evaluated once, once more if a context that it asks for had returned
-//! before, and once for each growth of such a context if the results carry facts. The budget of
-//! visits is [`FREE_VISITS`] plus [`MEAN_EVALUATIONS`] times the cost of evaluating each member
+//! *Cost.* Each member is evaluated once, a second time if results were hidden from it, and once
+//! for each growth of the results of a context that it asks for, if these carry facts. The budget
+//! of visits is [`FREE_VISITS`] plus [`MEAN_EVALUATIONS`] times the cost of evaluating each member
 //! once. When it is spent, arguments and results of the functions of the component are unknown, and
 //! the calls of its members are [undecided](Sparse::undecided).
 
@@ -36,9 +37,9 @@ use crate::flow;
 use crate::lattice::Lattice;
 use crate::sparse::{Domain, Input, Observer, Sparse, SparseForward, values_within};
 
-/// Visits that every recursion may take, even a small one.
+/// Budget of visits of every recursion, even a small one.
 const FREE_VISITS: usize = 200_000;
-/// Number of times that each member may be evaluated beyond that, on average.
+/// Number of further evaluations per member in the budget, on average.
 const MEAN_EVALUATIONS: usize = 256;
 
 /// A recursion that is being solved.
@@ -47,16 +48,17 @@ pub(super) struct Recursion {
     /// Rank of its component.
     rank: u32,
     members: Vec<ContextKey>,
-    /// Indices of the members to be evaluated; the largest index comes first.
+    /// Indices of the members to evaluate; the largest index comes first.
     queue: BTreeSet<Reverse<u32>>,
-    /// Visits that are left.
+    /// Number of remaining visits.
     fuel: usize,
-    /// Visits that were granted in all.
+    /// Total number of granted visits.
     granted: usize,
     is_spent: bool,
-    /// True while a member is evaluated for the first time: results of the component are hidden.
+    /// True while a member is evaluated for the first time: results of the component are bottom for
+    /// it.
     hides_results: bool,
-    /// True if this evaluation asked for results that were hidden.
+    /// True if this evaluation asked for hidden results.
     has_hidden: bool,
 }
 
@@ -76,13 +78,14 @@ impl Recursion {
 }
 
 impl<F> FollowedCalls<F> {
-    /// Returns true if a function belongs to the component whose recursion is being solved.
+    /// Returns true if a function is in the component whose recursion is being solved.
     pub(super) fn is_in_recursion(&self, function: Op) -> bool {
         let rank = self.graph.rank(function);
         self.recursions.last().is_some_and(|it| it.rank == rank)
     }
 
-    /// Returns true if the results of a function are hidden from the member that is evaluated.
+    /// Returns true if the results of a function are hidden from the current member. Records the
+    /// ask in this case.
     pub(super) fn hides_results_of(&mut self, function: Op) -> bool {
         if !self.is_in_recursion(function) {
             return false;
@@ -119,8 +122,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         recursion.queue.insert(Reverse(member));
     }
 
-    /// Makes members of the functions of the component with assumed contexts, in the order of their
-    /// names. Only called if all vectors of arguments are joined.
+    /// Makes the assumed contexts of the component members, in the order of the names of their
+    /// functions. Called only if all vectors are joined.
     fn enter_open_members(&mut self, ir: &Input<'_, A::Base>, rank: u32) {
         let mut open = self.calls.graph.component(rank).to_vec();
         open.retain(|&it| {
@@ -141,7 +144,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Returns true if some result of a call carries facts, so that something is computed from it.
+    /// Returns true if a result of a call carries a fact.
     pub(super) fn has_carrying_results(&self, ir: &Ir, call: Op) -> bool {
         ir.op(call).results.iter().any(|&it| self.carries(ir, it))
     }
@@ -173,7 +176,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Returns true if a recursion that was solved is orderless, as defined above.
+    /// Returns true if a solved recursion is orderless, as defined above.
     fn is_orderless(&self, ir: &Input<'_, A::Base>, recursion: &Recursion) -> bool {
         if recursion.is_spent || recursion.fuel < recursion.granted / 2 {
             return false;
@@ -212,7 +215,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         found
     }
 
-    /// Evaluates a member. If it returns more than before, queues the members that asked for it.
+    /// Evaluates a member. If its results grow, queues the members that asked for it.
     fn evaluate_member(&mut self, ir: &Input<'_, A::Base>, key: ContextKey) {
         let Some(context) = self.calls.contexts.get_mut(key) else { return };
         context.n_evaluated += 1;
@@ -220,7 +223,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let n_visits = self.n_visits;
         let is_ordered = self.calls.ordered.contains(key.0);
         if let Some(recursion) = self.calls.recursions.last_mut() {
-            // In an ordered recursion hiding would cost visits and show nothing.
+            // In a recursion that is already ordered, hiding results would cost visits without any
+            // benefit.
             recursion.hides_results = number == 1 && !recursion.is_spent && !is_ordered;
             recursion.has_hidden = false;
         }
@@ -288,7 +292,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Gives up a recursion whose budget is spent: its members are evaluated once more with unknown
-    /// results, and any further member with unknown arguments.
+    /// results, and further members with unknown arguments.
     fn give_up_recursion(&mut self, ir: &Input<'_, A::Base>) {
         let Some(recursion) = self.calls.recursions.last_mut() else { return };
         recursion.is_spent = true;

@@ -1,24 +1,25 @@
-//! Replay of an edit through functions whose facts depend on the order of calls: all asks among the
-//! connected units are made again in the order of a solution from scratch, and a component is
-//! evaluated only where its transcript (`transcript.rs`) does not hold any more.
+//! Replay of an edit through functions whose facts depend on the order of calls. All asks of the
+//! connected units are repeated in the order of a solution from scratch, and a component is
+//! evaluated only if its transcript (`transcript.rs`) is not valid any more.
 //!
 //! # Law
 //!
-//! The units are visited in the same order as from scratch. When a component is asked for the
-//! subject of its next entry, the requests of this entry are made again. If they get the same
-//! answers, the component would do and answer the same as before, and its functions are not
-//! visited. A context that is solved already is answered from the transcript. At the first
-//! difference the component is evaluated from its first entry on: with the recorded answers up to
-//! the difference, and with new ones from there on. So evaluating more than necessary is always
-//! allowed, and whatever is not evaluated was compared. A component that the edit touches is
-//! evaluated anew, and one with entries that no ask came to is evaluated up to these entries.
+//! The units are visited in the same order as from scratch. If an ask equals the next entry of a
+//! component, the requests of this entry are repeated. If they get the same answers, the evaluation
+//! and the answer of the component would be the same as before, so its functions are not visited.
+//! An ask for a solved context is answered from the transcript. At the first difference the
+//! component is evaluated from its first entry on: with the recorded answers up to the difference,
+//! and with new answers from there on. Evaluating more than necessary is always correct, and
+//! everything that is not evaluated was compared. A component that the edit touches is evaluated
+//! again, and a component with entries that were not asked for again is evaluated without these
+//! entries.
 //!
-//! If calls nest too deep or the budget of a recursion is spent, or if all vectors are joined, the
-//! edit touches all connected units: they are solved as from scratch.
+//! If calls nest too deeply, the budget of a recursion is spent, or all vectors are joined, all
+//! connected units count as touched: they are solved from scratch.
 //!
-//! *Cost.* In visits, the cost of the components that the edit touches, or that are asked for or
-//! answered something else or in another order, from their first entry on; besides, a look at each
-//! call of the connected units for each context that it asks for.
+//! *Cost.* Visits: the evaluation, from the first entry on, of the components that the edit
+//! touches, or whose asks or answers differ or have another order. In addition, each call of the
+//! connected units is inspected once for each context that it asks for.
 
 use noisy_syntax::{Ir, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -37,15 +38,15 @@ use crate::sparse::{Domain, Input, Observer, Sparse, SparseForward};
 /// Progress of the replay of a component.
 #[derive(Debug)]
 struct Machine<F> {
-    /// Number of entries of its transcript that still hold.
+    /// Number of entries of the transcript that are still valid.
     n_standing: usize,
-    /// True if the component is evaluated: its transcript is written anew.
+    /// True if the component is evaluated, and a new transcript is written.
     is_evaluated: bool,
     /// Requests of the current entry with recorded answers.
     answered: Vec<Request<F>>,
-    /// Number of these requests that were made again.
+    /// Number of these requests that were repeated.
     n_made: usize,
-    /// True if these are all requests of the entry.
+    /// True if `answered` has all requests of the entry.
     is_complete: bool,
 }
 
@@ -64,11 +65,11 @@ impl<F> Default for Machine<F> {
 /// A replay in progress.
 #[derive(Debug)]
 pub(super) struct Replay<F> {
-    /// Machines by the first function of each component; one that is not there was not asked yet.
+    /// Machines by the first function of each component. A missing component had no asks yet.
     machines: FxHashMap<Op, Machine<F>>,
     /// Former contexts of the functions of evaluated components.
     former: FxHashMap<Op, Vec<Context<F>>>,
-    /// Functions that were followed op by op, so that their results are not known.
+    /// Functions that were updated op by op, so that their stored results are outdated.
     without_results: FxHashSet<Op>,
 }
 
@@ -88,7 +89,7 @@ impl<F> Replay<F> {
         self.machines.get(&first).is_some_and(|it| it.is_evaluated)
     }
 
-    /// Returns the number of entries of a component that hold so far, unless it is evaluated.
+    /// Returns the number of valid entries of a component; `None` if it is evaluated.
     pub(super) fn n_standing(&self, first: Op) -> Option<usize> {
         let machine = self.machines.get(&first);
         machine.map_or(Some(0), |it| (!it.is_evaluated).then_some(it.n_standing))
@@ -100,8 +101,8 @@ impl<F> Replay<F> {
 }
 
 impl<F> FollowedCalls<F> {
-    /// Returns the live units that are connected to some others, now or by contexts that their
-    /// functions asked for before the edit, in textual order.
+    /// Returns the remaining units that are connected to the units in `to`, in textual order.
+    /// Contexts that their functions asked for before the edit count as connections.
     fn connected(&self, ir: &Ir, to: &FxHashSet<Op>) -> Vec<Op> {
         let mut connected: FxHashSet<Op> = FxHashSet::default();
         let unused = self.contexts.unused().iter().map(|it| it.0);
@@ -123,8 +124,8 @@ impl<F> FollowedCalls<F> {
         connected
     }
 
-    /// Returns true if the transcript of a function describes it. `is_called` is true for an ask by
-    /// a call.
+    /// Returns true if the transcript of a function is valid for an ask. `is_called` is true for an
+    /// ask by a call.
     fn transcript_holds(&self, function: Op, is_called: bool) -> bool {
         let lacks_results = |it: &Replay<F>| it.without_results.contains(&function);
         let is_doubtful = is_called && self.replay.as_ref().is_some_and(lacks_results)
@@ -133,22 +134,22 @@ impl<F> FollowedCalls<F> {
         !is_doubtful && transcript.is_some_and(|it| it.members == self.members(function))
     }
 
-    /// Lets a component get recorded answers to its next requests, which are all requests of its
-    /// entry or not.
+    /// Sets the recorded answers for the next requests of a component. `is_complete` is true if
+    /// these are all requests of the entry.
     fn answer_with(&mut self, first: Op, answered: Vec<Request<F>>, is_complete: bool) {
         let Some(replay) = self.replay.as_mut() else { return };
         let machine = replay.machines.entry(first).or_default();
         (machine.answered, machine.n_made, machine.is_complete) = (answered, 0, is_complete);
     }
 
-    /// Returns true if calls cannot be replayed: they nested too deep, or a budget is spent.
+    /// Returns true if calls cannot be replayed: they nested too deeply, or a budget is spent.
     fn is_limited(&self, units: &[Op]) -> bool {
         self.is_cut || units.iter().any(|it| self.spent.contains(it))
     }
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Solves the units again that are connected to those that an edit touches.
+    /// Solves the units that are connected to the touched units again.
     pub(super) fn replay(&mut self, ir: &Input<'_, A::Base>, touched: &FxHashSet<Op>) {
         let connected = self.calls.connected(ir, touched);
         if self.calls.n_apart() > 0 && !self.calls.is_limited(&connected) {
@@ -163,7 +164,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.replay_units(ir, &connected, |_| true);
     }
 
-    /// Goes through connected units in the order of a solution from scratch.
+    /// Replays connected units in the order of a solution from scratch.
     fn replay_units(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -176,8 +177,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let (machines, former) = (FxHashMap::default(), FxHashMap::default());
         calls.replay = Some(Replay { machines, former, without_results });
         for &unit in connected {
-            // A function that nothing calls is solved without the rest of its component, whose
-            // transcript leaves it out.
+            // An uncalled function is solved without the rest of its component, and the transcript
+            // of the component does not contain it.
             let is_alone = self.calls.members(unit).len() == 1;
             let is_uncalled = self.calls.uncalled.contains(&unit);
             if !self.calls.is_followed_function(ir, unit)
@@ -204,7 +205,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.calls.contexts.recount_askers(connected);
     }
 
-    /// Evaluates a component without the entries that no ask came to.
+    /// Evaluates a component without the entries that were not asked for again.
     fn leave_out_rest(&mut self, ir: &Input<'_, A::Base>, unit: Op) {
         let calls = &self.calls;
         let first = calls.graph.first(unit);
@@ -221,8 +222,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Returns the answer of a component to an ask from outside: a recorded one, or that of its
-    /// transcript. `None` if the component is evaluated.
+    /// Returns the answer of a component to an ask from outside: the recorded answer for an
+    /// evaluated caller, or the answer of the transcript. `None` if the component is evaluated.
     #[inline(never)]
     pub(super) fn replayed(
         &mut self,
@@ -255,7 +256,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         Some(answer)
     }
 
-    /// Returns the answer that an evaluated component got before, up to where answers are recorded.
+    /// Returns the recorded answer to a request of an evaluated component, as long as there are
+    /// recorded answers.
     fn answered_before(
         &mut self,
         caller: ContextKey,
@@ -299,7 +301,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 }
             });
         }
-        // An earlier entry asked for it.
+        // The request may be recorded in an earlier entry only.
         let again = contexts.of(function).iter().find(|it| {
             !it.is_joined
                 && it.args.as_slice() == args
@@ -313,8 +315,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         answer
     }
 
-    /// Returns the answer of a component by its transcript. `None` if it is evaluated, or must be
-    /// from now on.
+    /// Returns the answer of a component from its transcript. `None` if the component is evaluated,
+    /// or must be evaluated from now on.
     fn answer_by_transcript(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -367,8 +369,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         with_stack(|| self.replay_entry(ir, first, n_standing))
     }
 
-    /// Makes the requests of an entry of a component again. Returns its answer if all requests are
-    /// answered as before; otherwise the component is evaluated from now on.
+    /// Repeats the requests of an entry of a component. Returns the answer of the entry if all
+    /// requests get the same answers as before; otherwise the component is evaluated from now on.
     fn replay_entry(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -416,7 +418,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         Some(Answer { context: key.1, results, joined })
     }
 
-    /// Makes a request of a component again. Returns the new request if the answer differs.
+    /// Repeats a request of a component. Returns the new request if the answer differs.
     fn request_again(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -465,8 +467,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         Some(Request { asker, call, callee, context, n_entries, joined })
     }
 
-    /// Evaluates a component from its first entry on: with the recorded answers up to an entry, and
-    /// in that entry with these. From then on it asks.
+    /// Evaluates a component from its first entry on. The first `n_entries` entries get the
+    /// recorded answers, and the next entry gets `answered`. All later requests are asked.
     fn evaluate_again(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -487,7 +489,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let calls = &mut self.calls;
             let contexts = calls.contexts.take(member);
             if member != first {
-                // It may have been a component of its own.
+                // Before the edit, the member may have been a separate component.
                 calls.transcripts.remove(&member);
             }
             calls.contexts.forget_asks(member, &contexts);
@@ -544,7 +546,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 }
 
-/// Number of regions of its unit that are around an op.
+/// Number of regions between an op and its unit.
 fn n_regions_around(ir: &Ir, op: Op) -> usize {
     let unit = unit_of(ir, op);
     std::iter::successors(Some(op), |&it| ir.parent_op(it)).take_while(|&it| it != unit).count()

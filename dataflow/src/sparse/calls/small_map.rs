@@ -1,14 +1,14 @@
 //! Maps and vectors of facts that mostly have one element.
 //!
-//! *Cost.* One key takes no heap memory. Up to [`MOST_IN_LIST`] keys are a list that is searched;
-//! more are a hash table.
+//! *Cost.* A single key takes no heap memory. Up to [`MOST_IN_LIST`] keys are a list with linear
+//! search; more keys are a hash table.
 
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Facts that a call passes or a function returns. One fact takes no heap memory.
+/// Facts that a call passes or a function returns. A single fact takes no heap memory.
 pub(super) type Facts<F> = SmallVec<[F; 1]>;
 
 const MOST_IN_LIST: usize = 8;
@@ -62,7 +62,7 @@ impl<K: Copy + Eq + Hash, V: Copy> SmallMap<K, V> {
         }
     }
 
-    /// Inserts a key with a value. Returns true if it is new; an old one keeps its value.
+    /// Inserts a key with a value and returns true, unless the key exists: then its value stays.
     pub(super) fn insert(&mut self, key: K, value: V) -> bool {
         if self.contains(key) {
             return false;

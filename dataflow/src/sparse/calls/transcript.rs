@@ -1,22 +1,22 @@
-//! Transcripts: all that a component of the call graph was asked for from outside, and all that it
-//! asked other components for meanwhile.
+//! Transcripts: all asks to a component of the call graph from outside, and all asks of the
+//! component to other components meanwhile.
 //!
 //! # Law
 //!
 //! A component is a deterministic machine: its answers, its requests and its facts depend only on
-//! the texts of its functions, on the asks so far, in this order, and on the answers of others. Its
-//! transcript records all of that: an *entry* for each ask for which something had to be evaluated,
-//! with the *requests* to other components that this led to. An ask for a context that is solved is
-//! no entry, for it changes nothing. So a component whose transcript still holds after an edit of
-//! others keeps its facts (`replay.rs`).
+//! the texts of its functions, on the sequence of asks up to now, and on the answers of other
+//! components. Its transcript records this: an *entry* for each ask that caused an evaluation, with
+//! the *requests* to other components during this evaluation. An ask for a solved context changes
+//! nothing and is not an entry. So a component whose transcript is still valid after an edit of
+//! other units keeps its facts (`replay.rs`).
 //!
-//! A request that adds nothing is left out: one for a context that is not joined and that the same
-//! call of the same context asked for before, or one for joined vectors with the same answer within
-//! the same entry.
+//! Redundant requests are left out: a repeated request of the same call in the same context for a
+//! context that is not joined, and a repeated request for joined vectors with the same answer
+//! within the same entry.
 //!
-//! *Cost.* A record for each ask that is not left out; it holds facts for joined vectors only. A
-//! function without calls and callers has no transcript; if an edit connects it, it is evaluated
-//! again.
+//! *Cost.* One record for each ask that is not left out. A record contains facts only for joined
+//! vectors. A function without calls and callers has no transcript; if an edit connects it, it is
+//! evaluated again.
 
 use noisy_syntax::Op;
 use smallvec::SmallVec;
@@ -25,15 +25,16 @@ use super::FollowedCalls;
 use super::context::ContextKey;
 use super::small_map::Facts;
 
-/// Number of requests that are searched for an equal one: a call in a loop asks again and again.
+/// Number of recent requests that are searched for an equal one, because a call in a loop repeats
+/// its requests.
 const SEARCHED: usize = 32;
 
-/// Arguments that a call passed to joined vectors, and the results that it got.
+/// Arguments that a call passed to the joined context, and the results that it got.
 #[derive(Clone, Debug)]
 pub(super) struct JoinedAsk<F> {
     pub(super) args: Facts<F>,
     pub(super) results: Facts<F>,
-    /// In an entry: the joined vectors, after this one was joined to them.
+    /// In an entry: the arguments of the joined context after joining `args`.
     pub(super) level: Facts<F>,
 }
 
@@ -43,14 +44,14 @@ pub(super) struct TranscriptEntry<F> {
     pub(super) function: Op,
     pub(super) context: u32,
     pub(super) joined: Option<Box<JoinedAsk<F>>>,
-    /// Index of its first request; the requests end where those of the next entry start.
+    /// Index of the first request. The requests end at the first request of the next entry.
     pub(super) first_request: usize,
 }
 
-/// An ask of a context of the component for one of another component.
+/// An ask of a context of the component for a context of another component.
 #[derive(Clone, Debug)]
 pub(super) struct Request<F> {
-    /// Context of the function that the call is in.
+    /// Id of the context around the call.
     pub(super) asker: u32,
     pub(super) call: Op,
     pub(super) callee: Op,
@@ -63,7 +64,7 @@ pub(super) struct Request<F> {
 /// The transcript of a component. Most have one function, one entry and one request.
 #[derive(Debug)]
 pub(super) struct Transcript<F> {
-    /// Functions of the component, by number.
+    /// Functions of the component, in the order of their ids.
     pub(super) members: SmallVec<[Op; 1]>,
     pub(super) entries: SmallVec<[TranscriptEntry<F>; 1]>,
     pub(super) requests: SmallVec<[Request<F>; 1]>,
@@ -84,10 +85,10 @@ impl<F> Transcript<F> {
 /// The answer to an ask.
 #[derive(Debug)]
 pub(super) struct Answer<F> {
-    /// Context of the callee.
+    /// Id of the context of the callee.
     pub(super) context: u32,
     pub(super) results: Facts<F>,
-    /// Arguments that were passed, if they are joined with others.
+    /// The passed arguments, if they were joined with others.
     pub(super) joined: Option<Facts<F>>,
 }
 
@@ -98,14 +99,14 @@ impl<F> FollowedCalls<F> {
         SmallVec::from_slice(if of.is_empty() { std::slice::from_ref(&function) } else { of })
     }
 
-    /// Forgets the transcript of the component of a function, whose facts are made in another
-    /// order.
+    /// Removes the transcript of the component of a function, because its facts are computed in
+    /// another order.
     pub(super) fn forget_transcript(&mut self, function: Op) {
         self.transcripts.remove(&self.graph.first(function));
         self.transcripts.remove(&function);
     }
 
-    /// Notes that the facts of a function and of its component depend on the order of calls.
+    /// Records that the facts of a function and of its component depend on the order of calls.
     pub(super) fn note_ordered(&mut self, function: Op) {
         self.ordered.insert(&self.graph, function);
     }
@@ -123,7 +124,7 @@ impl<F> FollowedCalls<F> {
 impl<F: Clone + PartialEq> FollowedCalls<F> {
     /// Returns the transcript of the component of a function, if it is being written.
     fn transcript(&mut self, function: Op) -> Option<&mut Transcript<F>> {
-        // Nothing asks for a function that no call names.
+        // No call asks for a function outside of the call graph.
         if self.n_apart() == 0 || !self.graph.contains(function) {
             return None;
         }
@@ -131,7 +132,7 @@ impl<F: Clone + PartialEq> FollowedCalls<F> {
         if self.replay.as_ref().is_some_and(|it| !it.is_evaluated(first)) {
             return None;
         }
-        // Components that are evaluated by rank have none.
+        // Components that are evaluated by rank get no new transcript.
         if !self.may_join() {
             return self.transcripts.get_mut(&first).map(Box::as_mut);
         }
@@ -140,8 +141,8 @@ impl<F: Clone + PartialEq> FollowedCalls<F> {
         Some(self.transcripts.entry(first).or_insert_with(new))
     }
 
-    /// Notes that a context is about to be evaluated because another component asks for it, or
-    /// because it is assumed. `asked` are its arguments if they are joined with others.
+    /// Records that a context will be evaluated because another component asks for it, or because
+    /// it is assumed. `asked` are the arguments if they are joined with others.
     pub(super) fn note_entry(&mut self, key: ContextKey, asked: Option<&[F]>) {
         let joined = asked.map(|it| {
             let level = self.contexts.get(key).map(|it| it.args.clone()).unwrap_or_default();
@@ -156,7 +157,7 @@ impl<F: Clone + PartialEq> FollowedCalls<F> {
         }
     }
 
-    /// Notes the results of the joined vectors that were evaluated last.
+    /// Records the results of the joined context that was evaluated last.
     pub(super) fn note_entry_results(&mut self, function: Op, results: &[F]) {
         let entry = self.transcript(function).and_then(|it| it.entries.last_mut());
         if let Some(joined) = entry.and_then(|it| it.joined.as_mut()) {
@@ -164,7 +165,7 @@ impl<F: Clone + PartialEq> FollowedCalls<F> {
         }
     }
 
-    /// Notes the answer of another component. `is_new` is true if the call asks for this context
+    /// Records the answer of another component. `is_new` is true if the call asks for this context
     /// for the first time.
     pub(super) fn note_request(
         &mut self,

@@ -1,4 +1,4 @@
-//! Units: which of them an edit changes as a whole, and which ops belong to them.
+//! Units: the mapping of ops to units, and the units that an edit changes as a whole.
 
 use noisy_syntax::{Attr, Delta, Form, Ir, Name, Op, OpKind, Region};
 use rustc_hash::FxHashMap;
@@ -9,8 +9,8 @@ use super::index::unit_of;
 use crate::flow::Flow;
 use crate::sparse::{Input, Observer, Sparse, SparseForward};
 
-/// The facts about an op outside of functions that decide which functions calls find, and to which
-/// unit ops belong.
+/// The properties of an op outside of functions that determine the resolution of calls and the
+/// units of ops.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ModuleLayout {
     kind: OpKind,
@@ -20,12 +20,12 @@ pub(super) struct ModuleLayout {
     symbol: Option<Name>,
     visibility: Option<Attr>,
     regions: SmallVec<[Region; 1]>,
-    /// Ops in its regions that are functions or have regions.
+    /// Ops in the regions that are functions or have regions.
     members: Vec<Op>,
 }
 
 impl ModuleLayout {
-    /// *Cost.* Linear in the items of its regions.
+    /// Returns the layout of an op. *Cost.* Linear in the items of its regions.
     fn of(ir: &Ir, op: Op) -> Self {
         let data = ir.op(op);
         let regions: SmallVec<[Region; 1]> = data.regions.iter().map(|it| it.1).collect();
@@ -61,8 +61,8 @@ impl ModuleLayout {
 }
 
 impl<F> FollowedCalls<F> {
-    /// Takes in an edit. Returns true if it changes which functions calls find, or to which unit
-    /// ops belong.
+    /// Updates the layouts after an edit. Returns true if the resolution of calls or the units of
+    /// ops may have changed.
     pub(in crate::sparse) fn is_regrouped(&mut self, ir: &Ir, delta: &Delta) -> bool {
         if !self.is_on() {
             return false;
@@ -92,21 +92,22 @@ impl<F> FollowedCalls<F> {
         found
     }
 
-    /// Returns true if a unit cannot be followed op by op: it calls or is called, and its values
-    /// have more than the facts of one context.
+    /// Returns true if a unit cannot be updated op by op: it has calls or callers, and its facts
+    /// are not those of a single context.
     fn is_whole(&self, unit: Op) -> bool {
         self.index.is_connected(unit) && !self.has_one_context(unit)
     }
 
-    /// Returns true if the unit of an op cannot be followed op by op.
+    /// Returns true if the unit of an op cannot be updated op by op.
     pub(in crate::sparse) fn is_in_whole_unit(&self, ir: &Ir, op: Op) -> bool {
         !self.index.is_empty() && self.is_whole(unit_of(ir, op))
     }
 
-    /// Returns true if results of an op may come back to it through calls of its unit. Where all
+    /// Returns true if the results of an op may flow back to it through calls of its unit. If all
     /// vectors are joined ([`Calls::JOINED`](crate::sparse::Calls::JOINED)), the results of a call
-    /// depend on the operands of every other, so an op between two calls is part of a cycle, and
-    /// its facts fall only if all of that is solved anew. *Cost.* Linear in the calls of the unit.
+    /// depend on the operands of every other call. An op between two calls is then part of a cycle,
+    /// and its facts can only fall if the whole cycle is solved again. *Cost.* Linear in the calls
+    /// of the unit.
     fn is_between_calls(&self, ir: &Ir, op: Op) -> bool {
         if self.n_apart() > 0 || self.index.is_empty() {
             return false;
@@ -117,7 +118,7 @@ impl<F> FollowedCalls<F> {
         calls.iter().any(is_before) && !calls.iter().all(is_before)
     }
 
-    /// Returns true if a unit is in the queue to be solved with all that depends on it.
+    /// Returns true if a unit is in the queue to be solved as a whole.
     pub(in crate::sparse) fn is_pending(&self, unit: Op) -> bool {
         self.pending.contains(&unit)
     }
@@ -129,8 +130,8 @@ impl<F> FollowedCalls<F> {
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Takes an edit into the index of calls, and queues the units whose calls and callers it
-    /// changes.
+    /// Updates the index of calls after an edit, and queues the units whose calls or callers
+    /// changed.
     pub(in crate::sparse) fn update_call_index(&mut self, ir: &Input<'_, A::Base>, delta: &Delta) {
         if !self.calls.is_on() {
             return;
@@ -147,9 +148,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Returns the function whose entry block, or its arguments, may have changed with an op of its
-    /// body. Calls pass their operands to these arguments, which the generic form writes apart from
-    /// the function's type.
+    /// Returns the function around an op if the change of the op may have changed the entry block
+    /// of the function or its arguments. Calls pass their operands to these arguments, and the
+    /// generic form writes them on a label, separate from the type of the function.
     fn with_new_entry(&self, ir: &Ir, op: Op) -> Option<Op> {
         let region = ir.op(op).parent;
         let function = ir.region(region).parent.filter(|&it| ir.is_alive(it))?;
@@ -161,8 +162,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         (!is_same).then_some(function)
     }
 
-    /// Returns true if the unit of an op that is queued must be solved as a whole, because the op
-    /// reaches calls or other units depend on it. `is_start` is false for the end of an op.
+    /// Returns true if the unit of a queued op must be solved as a whole, because the op affects
+    /// calls or other units depend on it. `is_start` is false for the end of an op.
     pub(in crate::sparse) fn needs_whole_unit(
         &self,
         ir: &Input<'_, A::Base>,
@@ -174,8 +175,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             || is_start && self.reaches_calls(ir, op)
     }
 
-    /// Returns true if an op is a call that is followed, a function with calls or callers, or is or
-    /// was a cycle around such calls.
+    /// Returns true if an op is a followed call, a function with calls or callers, or a present or
+    /// former cycle around such calls.
     fn reaches_calls(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         let calls = &self.calls;
         if calls.index.is_empty() {
@@ -193,7 +194,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Queues the unit of an op, to be solved with all that depends on it.
+    /// Queues the unit of an op, to be solved as a whole with all units that depend on it.
     pub(in crate::sparse) fn queue_unit(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         let unit = unit_of(ir, op);
         if Flow::of(ir, unit) != Flow::Group && self.calls.pending.insert(unit) {
@@ -201,7 +202,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Traverses a unit that was reset and is not evaluated in contexts.
+    /// Visits a unit that was reset and is not evaluated in contexts.
     pub(super) fn run_unit(&mut self, ir: &Input<'_, A::Base>, unit: Op) {
         self.calls.depth = depth_of(ir, unit);
         self.clock += 1;

@@ -1,13 +1,14 @@
-//! Regions with branches that go backward in the text: the order of their blocks, and the passes
-//! over their cycles.
+//! Regions with branches backward in the text: the order of their blocks, and the passes over their
+//! cycles.
 //!
-//! *Order.* The strongly connected components of the graph of blocks, in topological order, each in
-//! reverse postorder. A dominated block comes after its dominators, so a component of one block
-//! that does not branch to itself is visited once, in whatever order the text has the blocks. Any
-//! other component is a cycle. It is passed over, by itself, until a pass changes nothing, with new
-//! arguments of its blocks joined to the old ones. A *head* is a block of a cycle that a branch
-//! goes back to in this order: every path around the cycle contains a head. At heads changing facts
-//! are widened, and growth without end is reported.
+//! *Order.* The strongly connected components of the graph of blocks are visited in topological
+//! order, and the blocks of each in reverse postorder. A dominated block comes after its
+//! dominators, so a component of one block without a branch to itself is visited once, in any
+//! textual order of the blocks. Any other component is a cycle. It is visited in passes until a
+//! pass changes nothing, and the new facts of block arguments are joined with the old ones. A
+//! *head* is a block of a cycle with a backward branch to it in this order, so every path around
+//! the cycle contains a head. Changing facts are widened at heads, and unbounded growth is reported
+//! there.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,7 +19,7 @@ use crate::flow;
 use crate::lattice::Changed;
 use crate::sparse::{GrowthTrace, Input, Observer, Round, Sparse, SparseForward, ancestor_in};
 
-/// Passes in which saturated facts may go on to change before they become unbounded.
+/// Number of passes in which saturated facts may still change before they become unbounded.
 const MOST_FREE_PASSES: u64 = 16;
 
 /// Treatment of saturated facts that change in a cycle of blocks.
@@ -26,7 +27,7 @@ const MOST_FREE_PASSES: u64 = 16;
 pub(in crate::sparse) enum Saturated {
     /// They keep their values.
     Stays,
-    /// They may change for some passes, in case they stop by themselves.
+    /// They may change for some passes, because they may stop by themselves.
     GoesOn,
     /// They become unbounded.
     IsUnbounded,
@@ -39,19 +40,19 @@ pub(in crate::sparse) struct BlockCycle<F> {
     pub(in crate::sparse) saturated: Saturated,
     /// Changes of arguments of heads, in order: label, index, pass and new fact.
     pub(in crate::sparse) moves: Vec<(Op, usize, u64, F)>,
-    /// Saturated arguments that would change in this pass.
+    /// Arguments with saturated facts that would change in this pass.
     pub(in crate::sparse) open: Vec<(Op, usize)>,
     /// Indices of the blocks in the order of the cycle.
     places: FxHashMap<Block, u32>,
 }
 
 impl<F> BlockCycle<F> {
-    /// Returns true if some of these branches to a block go back to it in the order of the cycle.
+    /// Returns true if one of these branches to a block is backward in the order of the cycle.
     pub(in crate::sparse) fn is_head(&self, ir: &Ir, block: Block, edges: &[(Op, usize)]) -> bool {
         edges.iter().any(|&(op, _)| self.goes_back(ir, block, op))
     }
 
-    /// Returns true if a branch goes back to a block in the order of the cycle.
+    /// Returns true if a branch to a block is backward in the order of the cycle.
     fn goes_back(&self, ir: &Ir, block: Block, branch: Op) -> bool {
         let from = self.places.get(&ir.block_of(branch));
         from.is_some_and(|from| self.places.get(&block).is_some_and(|to| to <= from))
@@ -59,8 +60,8 @@ impl<F> BlockCycle<F> {
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Visits the items of a region with a branch that goes backward. The arguments of its entry
-    /// have facts already.
+    /// Visits the items of a region with a backward branch. The facts of the arguments of its entry
+    /// are already set.
     #[inline(never)]
     pub(in crate::sparse) fn run_blocks(
         &mut self,
@@ -100,7 +101,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Passes over the ops of a cycle of blocks until nothing changes.
+    /// Visits the ops of a cycle of blocks in passes until nothing changes.
     fn iterate_blocks(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -142,7 +143,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 Saturated::Stays => {
                     left = left.min(open.len() as u64 + 2);
                     if self.cycle.fuel <= cost.saturating_mul(left + 4) {
-                        // Too few visits are left to find out if they stop by themselves.
+                        // Too few visits are left to find out if the facts stop by themselves.
                         left = 0;
                     }
                     it.saturated = Saturated::GoesOn;
@@ -173,12 +174,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Ends the passes over a cycle, and reports its growth to the observer.
+    /// Ends the passes over a cycle, and reports unbounded arguments to the observer.
     fn report_growth(&mut self, ir: &Input<'_, A::Base>, holder: Op, unbounded: &[(Op, usize)]) {
         let Some(block_cycle) = self.cycle.block_cycles.pop() else { return };
         let mut unbounded: FxHashSet<(Op, usize)> = unbounded.iter().copied().collect();
         for (label, index, _, fact) in &block_cycle.moves {
-            // A callee returns unbounded facts at once.
+            // A callee may return unbounded facts immediately.
             if self.is_saturated(fact) && self.unbounded(fact) == *fact {
                 unbounded.insert((*label, *index));
             }

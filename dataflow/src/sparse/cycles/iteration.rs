@@ -1,13 +1,13 @@
 //! The rounds of a loop.
 //!
-//! With a known limit of the trip count, each round starts from exactly the yields of the round
-//! before, and the results are those of the rounds that may be the last, so that the answer equals
-//! that of the unrolled program; the facts of the values inside are joined over all rounds. Rounds
-//! that repeat an earlier start are skipped (Brent's cycle detection). Without a limit, each round
-//! starts from the join of all rounds so far: the least fixpoint. In either case, when only
-//! saturated facts have changed for as many rounds as there are carried values, and more than a few
-//! rounds are left, facts that still change are unbounded from there on, and rounds are joined
-//! until nothing changes: their starts are then at least those of any round that is left out.
+//! With a known limit of the trip count, each round starts from exactly the yields of the preceding
+//! round, and the results are joined over the rounds that may be the last one, so they equal those
+//! of the unrolled program. The facts of the values inside are joined over all rounds. Rounds that
+//! repeat an earlier start are skipped (Brent's cycle detection). Without a limit, each round
+//! starts from the join of all earlier rounds, which gives the least fixpoint. In either case, if
+//! only saturated facts have changed for as many rounds as there are carried values, and more than
+//! a few rounds are left, facts that still change become unbounded, and rounds are joined until
+//! nothing changes. Their starts are then at least those of any omitted round.
 
 use noisy_syntax::Op;
 
@@ -16,14 +16,14 @@ use crate::flow::Trips;
 use crate::lattice::Lattice;
 use crate::sparse::{Domain, Input, Observer, Round, Sparse, SparseForward, values_within};
 
-/// Number of starts of rounds that are kept for [`LoopTrace`](crate::sparse::LoopTrace).
+/// Number of round starts that are kept for [`LoopTrace`](crate::sparse::LoopTrace).
 const KEPT_ROUNDS: usize = 64;
 
-/// Passes over one round of a loop from the carried facts at its start, and returns its yields.
+/// Evaluates one round of a loop from the carried facts at its start, and returns its yields.
 pub(super) type LoopBody<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
 
-/// If at most this number of rounds is left, they are run even if only saturated facts change:
-/// users see how large these become.
+/// If at most this number of rounds is left, they are evaluated even if only saturated facts
+/// change, because the exact facts are reported to users.
 const SATURATED_ROUNDS: u64 = 64;
 
 /// The rounds of a loop, as in [`LoopTrace`](crate::sparse::LoopTrace), and its results.
@@ -34,8 +34,8 @@ pub(super) struct IterationTrace<F> {
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Passes over a loop until its carried facts are stable, widened after a few rounds and then
-    /// brought down once. Returns its last yields.
+    /// Iterates a loop until its carried facts are stable. They are widened after a few rounds, and
+    /// narrowed once at the end. Returns the yields of the last round.
     pub(super) fn reach_fixpoint(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -64,8 +64,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let rises = |(next, start): (&A::Fact, &A::Fact)| !next.is_at_most(start);
             if !next.iter().zip(&start).any(rises) {
                 if is_widened && next != start {
-                    // Any number of rounds from the inits stays below the yields of one round from
-                    // a bound on them.
+                    // Narrowing: the yields of one round from an upper bound of all starts are
+                    // still an upper bound.
                     self.cycle.rounds.push(Round { op, number: number + 1 });
                     let yielded = body(self, &next);
                     self.cycle.rounds.pop();
@@ -97,7 +97,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Passes over a loop once with unknown carried facts. Returns its yields, which are at least
+    /// Evaluates a loop once with unknown carried facts. Returns its yields, which are at least
     /// those of any round.
     fn run_unknown(
         &mut self,
@@ -112,7 +112,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         yielded
     }
 
-    /// Iterates a loop that may run.
+    /// Iterates a loop with a trip count that may be greater than 0.
     pub(super) fn iterate(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -133,17 +133,17 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut joined = vec![A::Fact::bottom(); values.len()];
         let mut start = inits;
         let mut starts = Vec::new();
-        // True once facts that still change are made unbounded.
+        // True as soon as facts that still change become unbounded.
         let mut is_unbounded = false;
-        // Number of last rounds in which only saturated facts changed.
+        // Number of consecutive rounds, up to now, in which only saturated facts changed.
         let mut saturated = 0;
-        // Brent: the start of a round whose number is a power of two.
+        // Brent's algorithm: the start of a round after a power of two.
         let mut kept = start.clone();
         let mut kept_at = 1_u64;
         let mut number = 0_u64;
-        // Least and greatest number of rounds that are left.
+        // Least and greatest number of remaining rounds.
         let (mut least, mut most) = (trips.least, trips.most);
-        // Join of the results of rounds so far that may be the last.
+        // Join of the yields of all rounds up to now that may be the last one.
         let mut given = vec![A::Fact::bottom(); start.len()];
         if least == 0 && most.is_some() {
             given.clone_from(&start);
@@ -175,14 +175,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let is_far = most.is_none_or(|it| it > SATURATED_ROUNDS);
             if saturated > start.len() + 2 && !is_unbounded && is_far {
                 is_unbounded = true;
-                // The rounds that are left are taken for any number of rounds.
+                // The remaining rounds are treated as any number of rounds.
                 most = None;
                 self.ascend(&mut next, &start, number, is_unbounded);
             }
             if let Some(most) = &mut most {
                 if next == kept {
-                    // The starts from `kept_at` on repeat: all that may be the last are among those
-                    // of one period.
+                    // The starts from `kept_at` on repeat, so one period contains all starts that
+                    // may follow.
                     let period = number + 1 - kept_at;
                     let ways = (*most - least).min(period - 1);
                     least %= period;
@@ -198,8 +198,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 join_all(&mut given, &next);
             }
             start = next;
-            // A cycle of blocks joins new arguments with old ones, which must not be those of the
-            // round before.
+            // A cycle of blocks joins new facts with old ones, which must not come from the
+            // preceding round.
             for value in &values {
                 self.facts[value.index()] = A::Fact::bottom();
             }
@@ -211,9 +211,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         IterationTrace { starts, is_unbounded, result }
     }
 
-    /// Joins the yields of a round with its start, so that the next one starts from both. Facts
-    /// that this changes are widened after a few rounds, and, if `is_unbounded`, unbounded if they
-    /// are saturated.
+    /// Joins the yields of a round with its start; the next round starts from the join. Changed
+    /// facts are widened after a few rounds. If `is_unbounded`, changed saturated facts become
+    /// unbounded.
     fn ascend(&self, next: &mut [A::Fact], start: &[A::Fact], number: u64, is_unbounded: bool) {
         for (next, start) in next.iter_mut().zip(start) {
             let _ = next.join(start);
@@ -227,7 +227,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 }
 
-/// Joins facts with others, one by one.
+/// Joins two lists of facts element by element.
 pub(super) fn join_all<F: Lattice>(to: &mut [F], from: &[F]) {
     for (to, from) in to.iter_mut().zip(from) {
         let _ = to.join(from);

@@ -1,8 +1,10 @@
-//! Ops that run their regions more than once: the facts that flow into the regions, around and out.
+//! Ops that run their regions more than once: the facts that flow into the regions, from round to
+//! round, and to the results.
 //!
 //! *Law.* A body is a function from the facts at the start of a round to its yields; `iteration.rs`
-//! says how often it is run. The runs of an `scf.parallel` are alike, so its region is passed over
-//! once, and its reduction is a loop over the operands of its end, in either order.
+//! chooses the number of rounds. All runs of an `scf.parallel` have the same facts, so its region
+//! is visited once. Its reduction is iterated like a loop over the operands of the `scf.reduce`,
+//! with the two arguments in either order.
 
 use noisy_syntax::{Op, Region};
 
@@ -13,7 +15,8 @@ use crate::sparse::traversal::values_in;
 use crate::sparse::{Domain, Input, LoopTrace, Loops, Observer, Sparse, SparseForward, VisitPart};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Sets the facts of carried arguments; other arguments of the region are unknown.
+    /// Sets the arguments of a region of a loop at the start of a round. `carried` are the facts of
+    /// the carried arguments.
     fn bind(&mut self, ir: &Input<'_, A::Base>, region: Region, carried: &[A::Fact], live: bool) {
         let Some(op) = ir.region(region).parent else { return };
         let index = ir.op(op).regions.iter().position(|it| it.1 == region).unwrap_or(0);
@@ -58,15 +61,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Sets the results of a loop when its rounds are done.
+    /// Sets the results of a loop after its rounds.
     fn give_results(&mut self, ir: &Input<'_, A::Base>, op: Op, results: Vec<A::Fact>, live: bool) {
         self.recorded(ir, op, VisitPart::Results, live, |it| {
             let _ = it.set_results(ir, op, results, live);
         });
     }
 
-    /// Returns the join of the yields of a region that are reached and may take way number `way` (0
-    /// out of the loop, 1 around); bottom if there is none.
+    /// Returns the join of the reached yields of a region that may take the exit number `way` (0
+    /// leaves the loop, 1 enters the next iteration); bottom if there is no such yield.
     fn yield_facts(
         &self,
         ir: &Input<'_, A::Base>,
@@ -125,7 +128,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.give_results(ir, op, results, live);
     }
 
-    /// Iterates a loop that runs at least once. Returns the yields of its last round.
+    /// Iterates a loop with a trip count that may be greater than 0. Returns its results.
     fn run_counted(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -153,7 +156,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         results
     }
 
-    /// Passes over the region once, because all runs are alike, and then iterates the reduction.
+    /// Visits the region once, because all runs have the same facts, and then iterates the
+    /// reduction.
     #[inline(never)]
     pub(in crate::sparse) fn run_parallel(
         &mut self,
@@ -172,7 +176,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.run_region(ir, region, enters);
         let end = flow::reduction(ir, op).filter(|_| enters);
         let Some(end) = end.filter(|it| self.reached[it.index()]) else {
-            // Without a run that ends, the results are the initial values.
+            // Without runs, the results are the initial values; if no run ends, they are never
+            // computed.
             let results = if enters { vec![A::Fact::bottom(); inits.len()] } else { inits };
             self.give_results(ir, op, results, live);
             return;
@@ -193,7 +198,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.give_results(ir, op, results, live);
     }
 
-    /// Returns the yield of a region of a reduction for two values, in either order.
+    /// Returns the yield of a region of a reduction for two facts, joined over both orders.
     fn combine(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -267,7 +272,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         } else {
             let _ = self.reach_fixpoint(ir, op, inits, false, &mut body);
         }
-        // The results are read after the last round, when unbounded facts are marked.
+        // The results are read after the last round, because only then are the facts final.
         let passed = self.yield_facts(ir, before, n_passed, 0);
         self.give_results(ir, op, passed, live);
         if owner {

@@ -1,4 +1,5 @@
-//! The noise models of HEIR: four for BGV, four for BFV, as functions on the noise of ciphertexts.
+//! The noise models of HEIR, four for BGV and four for BFV, as functions on the noise of
+//! ciphertexts.
 //!
 //! *Notation.* `N` the ring dimension, `t` the plaintext modulus, `q_0..q_L` the ciphertext moduli,
 //! `L` the level (the highest for BFV), `P` the special primes, `s` = 3.2 the standard deviation of
@@ -6,9 +7,9 @@
 //! worst case), `dm` the same for a ternary secret (4 sqrt N; N), `k` = 1 + 2 N / 3.
 //!
 //! Models by bounds ([`Model::BgvKpz21`] and its worst case) track the largest coefficient of the
-//! error; those by variance ([`Model::BgvMp24`], [`Model::BfvBmcm23`]) the variance of a
-//! coefficient; those in the canonical embedding ([`Model::BgvMono`], [`Model::BfvCanonEmb`]) the
-//! norm in that embedding.
+//! error. Models by variance ([`Model::BgvMp24`], [`Model::BfvBmcm23`]) track the variance of a
+//! coefficient. Models in the canonical embedding ([`Model::BgvMono`], [`Model::BfvCanonEmb`])
+//! track the norm in that embedding.
 //!
 //! *Sources.* HEIR, `lib/Analysis/NoiseAnalysis/{BGV,BFV}`; the papers Kim, Polyakov, Zucca
 //! (KPZ21), Mono et al., Murphy and Player (MP24), Biasioli et al. (BMCM23). *Law.* Every function
@@ -20,7 +21,7 @@ use crate::text::params::{Encryption, SchemeParams};
 
 /// The standard deviation of fresh errors.
 const SIGMA: f64 = 3.2;
-/// The number of standard deviations that a fresh error exceeds with a probability of at most
+/// The bound of a fresh error in standard deviations; it is exceeded with a probability of at most
 /// 2^-32.
 const TAIL: f64 = 6.0;
 
@@ -29,12 +30,12 @@ const TAIL: f64 = 6.0;
 pub struct Noise {
     /// The bound, variance or norm.
     pub(crate) value: Log2,
-    /// The degree in the secret key, which [`Model::BfvBmcm23`] counts.
+    /// The degree in the secret key, which only [`Model::BfvBmcm23`] counts.
     pub(crate) degree: u32,
 }
 
 impl Noise {
-    /// The larger of two, in each part.
+    /// Returns the larger value and the larger degree.
     #[must_use]
     pub(crate) fn max(self, other: Noise) -> Noise {
         let value = if self.value < other.value { other.value } else { self.value };
@@ -42,7 +43,7 @@ impl Noise {
     }
 }
 
-/// A model with the parameters that it is evaluated for.
+/// A noise model with the parameters of a scheme.
 #[derive(Clone, Debug)]
 pub(crate) struct NoiseModel {
     model: Model,
@@ -56,7 +57,7 @@ pub(crate) struct NoiseModel {
 }
 
 impl NoiseModel {
-    /// The model for these parameters; `None` without a plaintext modulus.
+    /// Creates the model for these parameters; `None` without a plaintext modulus.
     pub(crate) fn new(model: Model, params: &SchemeParams) -> Option<Self> {
         let n = params.n();
         #[allow(
@@ -74,7 +75,7 @@ impl NoiseModel {
         Noise { value, degree: 0 }
     }
 
-    /// A fresh ciphertext at a level.
+    /// Returns the noise of a fresh ciphertext at a level.
     pub(crate) fn fresh(&self, level: usize) -> Noise {
         let bound = TAIL * SIGMA;
         let is_public = self.params.is_extended || self.params.encryption == Encryption::PublicKey;
@@ -121,7 +122,7 @@ impl NoiseModel {
         Noise { value: switched, degree }
     }
 
-    /// A plaintext, as an operand.
+    /// Returns the noise of a plaintext operand.
     pub(crate) fn plaintext(&self) -> Noise {
         NoiseModel::at(match self.model {
             Model::BgvKpz21
@@ -135,7 +136,7 @@ impl NoiseModel {
         })
     }
 
-    /// A sum or difference.
+    /// Returns the noise of a sum or difference.
     pub(crate) fn add(&self, a: Noise, b: Noise) -> Noise {
         let sum = a.value + b.value;
         let value = match self.model {
@@ -147,7 +148,7 @@ impl NoiseModel {
         Noise { value, degree: a.degree.max(b.degree) }
     }
 
-    /// A product.
+    /// Returns the noise of a product.
     pub(crate) fn mul(&self, a: Noise, b: Noise) -> Noise {
         let (product, sum) = (a.value * b.value, a.value + b.value);
         let (n, t, delta, delta_m) = (self.n, self.t, self.delta, self.delta_m);
@@ -182,7 +183,7 @@ impl NoiseModel {
         Noise { value, degree }
     }
 
-    /// Switching from a level to the one below (BGV).
+    /// Returns the noise after a modulus switch from a level to the next lower one (BGV).
     pub(crate) fn modulus_switch(&self, a: Noise, level: usize) -> Noise {
         let q = self.q(level);
         let rounding = 1.0 + 2.0 * self.n / 3.0;
@@ -194,7 +195,7 @@ impl NoiseModel {
         Noise { value, ..a }
     }
 
-    /// Switching keys at a level, by hybrid key switching: after a rotation, or relinearization.
+    /// Returns the noise after a hybrid key switch at a level, for a rotation or a relinearization.
     pub(crate) fn switch_key(&self, a: Noise, level: usize) -> Noise {
         let level = if self.model.is_bfv() { self.params.max_level() } else { level };
         let digits = self.params.dnum();
@@ -227,7 +228,7 @@ impl NoiseModel {
         Noise { value: a.value + added, ..a }
     }
 
-    /// The bits of noise that are shown.
+    /// Returns the bits of noise that users see.
     pub(crate) fn bits(&self, noise: Noise) -> f64 {
         match self.model {
             Model::BgvKpz21 | Model::BgvWorstCase => (noise.value * self.t).bits(),
@@ -239,7 +240,7 @@ impl NoiseModel {
         }
     }
 
-    /// The bits that there are for noise at a level.
+    /// Returns the noise budget at a level, in bits.
     pub(crate) fn total_bits(&self, level: usize) -> f64 {
         let sum = |primes: &[u64]| primes.iter().map(|&q| prime(q).bits()).sum::<f64>();
         match self.model {
@@ -250,7 +251,7 @@ impl NoiseModel {
         }
     }
 
-    /// The noise that rounding adds in the canonical embedding.
+    /// Returns the noise that rounding adds in the canonical embedding.
     fn scaling_bound(&self) -> Log2 {
         let rounding = 1.0 + 2.0 * self.n / 3.0;
         Log2::of(TAIL * self.t * (self.n / 12.0 * rounding).sqrt())
@@ -269,10 +270,11 @@ fn prime(q: u64) -> Log2 {
     Log2::of(q as f64)
 }
 
-/// The inverse of the error function as HEIR evaluates it, `lib/Utils/MathUtils.cpp`: by
+/// Evaluates the inverse of the error function like HEIR's `lib/Utils/MathUtils.cpp`: by
 /// polynomials in `ln(1 - x^2)` that were fitted for single precision (N. Juffa's `my_erfinvf`).
-/// Closer to 1 than single precision comes they are up to half as large again as the function, so
-/// the bits shown are up to 0.8 too many; the numbers that users compare with are these.
+/// For arguments closer to 1 than single precision can represent, the result is up to 1.5 times the
+/// exact one, so the shown bits are up to 0.8 too many. Users compare with HEIR's numbers, so the
+/// error is kept.
 fn erf_inv(x: f64) -> f64 {
     const CENTRAL: [f64; 10] = [
         5.438_778_32e-9,

@@ -1,4 +1,4 @@
-//! Positive real numbers by their logarithm to base 2.
+//! Non-negative real numbers, represented by their logarithm to base 2.
 //!
 //! The variance of a deep product has thousands of bits, more than an `f64` can hold; its logarithm
 //! has four digits. A product is an exact sum of logarithms, and a sum is `max + log2(1 + 2^(min -
@@ -9,33 +9,33 @@ use std::hash::{Hash, Hasher};
 use std::iter::Sum;
 use std::ops::{Add, Div, Mul};
 
-/// A real number of at least 0, by its logarithm to base 2.
+/// A non-negative real number, represented by its logarithm to base 2.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) struct Log2(f64);
 
 impl Log2 {
-    /// 0: its logarithm is minus infinity.
+    /// 0, with the logarithm minus infinity.
     pub(crate) const ZERO: Log2 = Log2(f64::NEG_INFINITY);
     /// 1.
     pub(crate) const ONE: Log2 = Log2(0.0);
 
-    /// A number. What is below 0 or no number is 0.
+    /// Converts a number. Negative numbers and NaN become 0.
     pub(crate) fn of(value: f64) -> Self {
         if value > 0.0 { Log2(value.log2()) } else { Log2::ZERO }
     }
 
-    /// The logarithm to base 2; minus infinity for 0.
+    /// Returns the logarithm to base 2; minus infinity for 0.
     pub(crate) fn bits(self) -> f64 {
         self.0
     }
 
-    /// The square root.
+    /// Returns the square root.
     #[must_use]
     pub(crate) fn sqrt(self) -> Self {
         Log2(self.0 / 2.0)
     }
 
-    /// The number to the power of `exponent`.
+    /// Raises the number to the power of `exponent`.
     #[must_use]
     pub(crate) fn pow(self, exponent: f64) -> Self {
         if exponent == 0.0 { Log2::ONE } else { Log2(self.0 * exponent) }
@@ -47,7 +47,7 @@ impl Log2 {
     }
 }
 
-// No operation gives what is no number.
+// No operation returns NaN.
 impl Eq for Log2 {}
 
 impl Hash for Log2 {
@@ -82,7 +82,7 @@ impl Mul for Log2 {
 impl Div for Log2 {
     type Output = Log2;
 
-    /// Division by 0 is infinite, but for 0 / 0, which is 0.
+    /// A quotient by 0 is infinite, except that 0 / 0 is 0.
     fn div(self, other: Log2) -> Log2 {
         if self.is_zero() { Log2::ZERO } else { Log2(self.0 - other.0) }
     }

@@ -12,7 +12,7 @@ impl Typed<'_> {
     pub(super) fn broken(&self, condition: Condition) -> Option<Fault> {
         match condition {
             Condition::Ciphertexts => {
-                // Shifts and keys stand behind the ciphertext.
+                // Shifts and keys follow the ciphertext.
                 let n = if requirements::is_binary(self.name()) { 2 } else { 1 };
                 let parts = self.operands.iter().take(n).chain(&self.result);
                 let part = parts.into_iter().find(|it| it.kind.is_no_ciphertext())?;
@@ -123,7 +123,7 @@ impl Typed<'_> {
         }
     }
 
-    /// An op that a library does not have.
+    /// Checks that HEIR lowers the op for the library of the target.
     fn no_lowering(&self) -> Option<Fault> {
         let Target { is_openfhe, is_lattigo, is_ckks } = self.target;
         let (is_refused, what) = match self.name() {
@@ -185,7 +185,7 @@ impl Typed<'_> {
         if has == gives { None } else { self.wrong_result(space_words(has, gives)) }
     }
 
-    /// The type that HEIR infers for the result.
+    /// Returns the type that HEIR infers for the result.
     fn inferred(&self) -> Option<Ciphertext> {
         match self.name().rsplit('.').next()? {
             "add" | "sub" | "radd" | "rsub" => {
@@ -282,7 +282,7 @@ impl Typed<'_> {
         self.wrong_result((format!("level {has}"), format!("level {gives}")))
     }
 
-    /// Encodings of plaintexts that are encoded, decoded, encrypted and decrypted.
+    /// Checks the encodings of ops that encode, decode, encrypt or decrypt plaintexts.
     fn encoding(&self) -> Option<Fault> {
         let operand = self.operands.first()?;
         let result = self.result.as_ref()?;

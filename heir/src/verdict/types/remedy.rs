@@ -1,7 +1,7 @@
-//! Changes after which the types of an op follow from one another.
+//! Finds changes after which the types of an op are consistent.
 //!
-//! *Law.* A change is offered if the op then meets all requirements. Later ops may have to change
-//! with it. *Cost.* That of judging the op for each candidate.
+//! *Law.* A change is offered if the op then meets all requirements. Later ops may need further
+//! changes. *Cost.* One check of the op for each candidate.
 
 use std::sync::Arc;
 
@@ -15,32 +15,32 @@ use crate::verdict::requirements::{self, Condition};
 /// A change of an op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remedy {
-    /// The op that defines a value gives it a type.
+    /// The definition of a value states this type.
     ResultType(Value, Type),
-    /// The op states a type for an operand.
+    /// The op states this type for an operand.
     StatedType(u32, Type),
-    /// The op has a basis of so many entries under this key.
+    /// The basis under this key has this number of entries.
     Basis(&'static str, u32),
     /// The op switches to the ring of the type of its result.
     ToRing(Type),
-    /// The op has another name.
+    /// The op gets another name.
     Rename(String),
-    /// An op makes a value of a type from an operand.
+    /// A new op converts an operand to this type.
     Convert(u32, Type, Conversion),
 }
 
 /// An op that changes the type of a ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
-    /// To two polynomials, from so many.
+    /// To two polynomials, from this number.
     Relinearize(u32),
-    /// To one modulus less.
+    /// Removes one modulus.
     SwitchModulus,
-    /// To so many moduli less, with the same scale.
+    /// Removes this number of moduli and keeps the scale.
     DropLevels(usize),
 }
 
-/// The change after which an op meets the requirements on types, if there is one.
+/// Returns a change after which an op meets the requirements on types, if there is one.
 pub(crate) fn remedy(ir: &Ir, target: Target, types: &mut SchemeTypes, op: Op) -> Option<Remedy> {
     let this = Typed::new(ir, target, types, op);
     if let Some(stated) = this.stated.first() {
@@ -59,7 +59,7 @@ fn is_sound(this: &Typed<'_>) -> bool {
     this.stated.is_empty() && rows.all(|it| this.broken(it.condition).is_none())
 }
 
-/// A type that an op states for an operand, and that is not that of the operand.
+/// Returns a change for an operand whose type is not the one that the op states for it.
 fn of_stated(
     ir: &Ir,
     target: Target,
@@ -81,7 +81,7 @@ fn of_stated(
     if let Some(it) = convert() {
         return Some(it);
     }
-    // One type that stands for operand and result changes both.
+    // If the op states one type for operand and result, the change affects both.
     let mut actual = Typed::new(ir, target, types, this.op);
     actual.stated.retain(|it| it.at != Some(at));
     let is_scheme = is_of_scheme(ir, this.op);
@@ -89,7 +89,8 @@ fn of_stated(
     is_kept.then(|| Remedy::StatedType(at, ir.value(value).ty))
 }
 
-/// The type of a value that all its uses state, if the op that defines it may give it.
+/// Returns the type that all uses of a value state, if the op that defines the value may have it as
+/// its result type.
 fn result_type(
     ir: &Ir,
     target: Target,
@@ -110,7 +111,7 @@ fn result_type(
     let is_single = has_one_type(this.name());
     let given = ir.op(by).operands.first()?.value?;
     this.result.as_mut()?.kind = kind;
-    // The one type that the op states is that of its operand, too.
+    // The only type that the op states is also that of its operand.
     if is_single {
         this.stated.clear();
     }
@@ -118,7 +119,7 @@ fn result_type(
     is_sound.then_some(Remedy::ResultType(value, ty))
 }
 
-/// The type of the result that its uses state.
+/// Returns the type that the uses of the result state.
 fn of_result(ir: &Ir, target: Target, types: &mut SchemeTypes, op: Op) -> Option<Remedy> {
     let &[value] = ir.op(op).results.as_slice() else { return None };
     let &(user, at) = ir.value(value).uses.first()?;
@@ -129,7 +130,7 @@ fn of_result(ir: &Ir, target: Target, types: &mut SchemeTypes, op: Op) -> Option
     result_type(ir, target, types, value, ty)
 }
 
-/// The basis of a relinearization.
+/// Returns a correct basis for a relinearization.
 fn basis(this: &Typed<'_>) -> Option<Remedy> {
     let operand = this.operands.first()?.kind.ciphertext()?.size;
     let result = this.result.as_ref()?.kind.ciphertext()?.size;
@@ -142,7 +143,7 @@ fn basis(this: &Typed<'_>) -> Option<Remedy> {
     is_off("to_basis", result).then_some(Remedy::Basis("to_basis", result))
 }
 
-/// The ring of the result of a modulus switch, if all else fits.
+/// Returns the ring of the result of a modulus switch, if all other requirements hold.
 fn to_ring(this: &Typed<'_>) -> Option<Remedy> {
     let result = this.result.as_ref()?;
     this.broken(Condition::ToRing).filter(|_| requirements::has_ring(this.name()))?;
@@ -151,7 +152,8 @@ fn to_ring(this: &Typed<'_>) -> Option<Remedy> {
     is_fit.then(|| Remedy::ToRing(this.ir.value(result.value).ty))
 }
 
-/// The op with a plaintext instead of the one without, or the other way round.
+/// Returns the name of the variant of the op with or without a plaintext operand, if the operands
+/// fit it.
 fn rename(this: &Typed<'_>) -> Option<Remedy> {
     let name = this.name();
     let (other, is_meant) = match name.strip_suffix("_plain") {
@@ -164,7 +166,7 @@ fn rename(this: &Typed<'_>) -> Option<Remedy> {
     is_fit.then(|| Remedy::Rename(other.clone()))
 }
 
-/// The conversion of an operand to the type of the other operand.
+/// Returns a conversion of one operand to the type of the other.
 fn conversion(ir: &Ir, types: &mut SchemeTypes, this: &Typed<'_>) -> Option<Remedy> {
     let operands = &this.operands;
     let pairs = [(0, 1), (1, 0)];
@@ -181,7 +183,7 @@ fn conversion(ir: &Ir, types: &mut SchemeTypes, this: &Typed<'_>) -> Option<Reme
     })
 }
 
-/// The op that makes one type of another one.
+/// Returns the op that converts one type to another.
 fn between(from: &Ciphertext, to: &Ciphertext) -> Option<Conversion> {
     if from.size > 2 && (Ciphertext { size: 2, ..from.clone() }) == *to {
         return Some(Conversion::Relinearize(from.size));
@@ -205,7 +207,7 @@ fn between(from: &Ciphertext, to: &Ciphertext) -> Option<Conversion> {
     (moved(from.space.clone()) == *to).then_some(Conversion::DropLevels(n))
 }
 
-/// The ring in the text of a type of a ciphertext, as an attribute.
+/// Returns the ring of the type of a ciphertext, as the text of an attribute.
 pub(crate) fn ring_text(types: &mut SchemeTypes, ir: &Ir, ty: Type) -> Option<String> {
     let read: Arc<SchemeType> = types.of(ir, ty)?;
     let SchemeType::Ciphertext(it) = &*read else { return None };

@@ -1,11 +1,11 @@
-//! The plaintext spaces that products and modulus switches give.
+//! The plaintext spaces of the results of products and modulus switches.
 //!
 //! *Source.* HEIR, `lib/Dialect/LWE/IR/LWEAttributes.cpp`.
 
 use crate::facts::scale::{inverse, modulus_bits};
 use crate::text::scheme_type::{self, Ciphertext, Space};
 
-/// The plaintext space of a product; `None` if it is not known.
+/// Returns the plaintext space of a product; `None` if it is unknown.
 pub(super) fn product(left: &Space, right: &Space) -> Option<Space> {
     let [x, y] = [left, right].map(|it| it.encoding.scale);
     let is_known = |it: &str| {
@@ -28,7 +28,7 @@ pub(super) fn product(left: &Space, right: &Space) -> Option<Space> {
     Some(out)
 }
 
-/// The plaintext space after a switch to fewer moduli; `None` if it is not known.
+/// Returns the plaintext space after a switch to fewer moduli; `None` if it is unknown.
 pub(super) fn switched(from: &Ciphertext, to: &Ciphertext) -> Option<Space> {
     let (all, left) = (from.ring.residues()?, to.ring.residues()?);
     let [dropped] = all.get(left.len()..)? else { return None };

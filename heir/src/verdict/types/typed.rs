@@ -10,21 +10,21 @@ use crate::ops::rules;
 use crate::text::scheme_type::{self, Ciphertext, Ring, SchemeType, Space};
 use crate::text::setting::{Scheme, Setting};
 
-/// The types that were read, and the ops that were judged.
+/// A cache of parsed types and of checked ops.
 #[derive(Debug, Default)]
 pub(crate) struct SchemeTypes {
     read: FxHashMap<Type, Option<Arc<SchemeType>>>,
-    /// Ops that meet all requirements: others with the same types and attributes do, too.
+    /// The signatures of ops that meet all requirements, for all targets.
     pub(super) sound: FxHashSet<Signature>,
 }
 
-/// The parts of an op of a scheme that decide about its types.
+/// The parts of an op of a scheme on which the check of its types depends.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Signature {
     name: Name,
     form: Form,
     attrs: SmallVec<[(Name, Attr); 2]>,
-    /// The types of operands that are known, and those that the op states.
+    /// For each operand, its type if it is known, and the type that the op states.
     operands: SmallVec<[(Option<Type>, Type); 2]>,
     results: SmallVec<[Type; 1]>,
 }
@@ -50,7 +50,7 @@ impl SchemeTypes {
     }
 }
 
-/// The lowerings that a program may take.
+/// The libraries that a program may be lowered to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     pub(super) is_openfhe: bool,
@@ -60,10 +60,10 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Any of them: an op that no target refuses is none to be judged again.
+    /// All targets: an op that none of them refuses needs no further check.
     pub(crate) const ANY: Self = Self { is_openfhe: true, is_lattigo: true, is_ckks: false };
 
-    /// The target of a module.
+    /// Returns the target of a module.
     pub(crate) fn of(setting: Option<&Setting>) -> Self {
         Self {
             is_openfhe: setting.is_some_and(Setting::is_openfhe),
@@ -86,11 +86,11 @@ pub(super) struct Fault {
     pub(super) message: String,
 }
 
-/// The kind of a value.
+/// The type of a value, as far as it is known.
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     Known(Arc<SchemeType>),
-    /// No type of `lwe`.
+    /// Not a type of `lwe`.
     Foreign,
     Unknown,
 }
@@ -117,7 +117,7 @@ impl Kind {
         }
     }
 
-    /// The ring of a ciphertext or a key.
+    /// Returns the ring of a ciphertext or a key.
     pub(super) fn ring(&self) -> Option<&Ring> {
         match self {
             Kind::Known(it) => match &**it {
@@ -142,7 +142,7 @@ impl Kind {
     }
 }
 
-/// A value with its kind, and the number of the operand that it is.
+/// An operand or a result with its type. `at` is the index of the operand.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) at: Option<u32>,
@@ -156,10 +156,11 @@ pub(super) struct Typed<'a> {
     pub(super) ir: &'a Ir,
     pub(super) target: Target,
     pub(super) op: Op,
-    /// Its name, or another one that it is judged by.
+    /// The name of the op, or the name of the variant that is checked.
     pub(super) name: &'a str,
     pub(super) operands: SmallVec<[Part; 3]>,
-    /// The types that the op states for its operands, if they are not those of the operands.
+    /// The types that the op states for its operands, where they differ from the types of the
+    /// operands.
     pub(super) stated: SmallVec<[Part; 1]>,
     pub(super) result: Option<Part>,
 }
@@ -184,7 +185,7 @@ impl<'a> Typed<'a> {
             let Some(value) = operand.value else { continue };
             let ty = ir.value(value).ty;
             let given = if is_guess(ir, value) { Kind::Unknown } else { kind(ty) };
-            // The generic form is verified like that of other ops.
+            // The general verifier checks ops in the generic form.
             if data.form != Form::Generic && operand.ty != ty {
                 let states = kind(operand.ty);
                 let differs = match (&given, &states) {
@@ -208,7 +209,7 @@ impl<'a> Typed<'a> {
         self.name
     }
 
-    /// The contradiction of values.
+    /// Creates a fault with the values that contradict each other.
     pub(super) fn fault(parts: &[&Part], message: String) -> Fault {
         let at = parts.iter().find_map(|it| it.at);
         Fault { at, values: parts.iter().map(|it| it.value).collect(), message }
@@ -218,12 +219,12 @@ impl<'a> Typed<'a> {
         self.ir.value_text(part.value)
     }
 
-    /// All parts with types, the result last.
+    /// Returns the operands, then the result.
     pub(super) fn parts(&self) -> impl Iterator<Item = &Part> {
         self.operands.iter().chain(&self.result)
     }
 
-    /// The first two parts that differ in something that both have.
+    /// Returns a fault for the first two parts with different values of a property that both have.
     pub(super) fn differing<'s, T: PartialEq + 's>(
         &'s self,
         of: impl Fn(&'s Part) -> Option<&'s T>,
@@ -243,7 +244,7 @@ impl<'a> Typed<'a> {
         Some(Self::fault(&[first, other], message))
     }
 
-    /// The contradiction of a result that has something else than its op gives.
+    /// Returns a fault for a result that differs from the inferred one.
     pub(super) fn wrong_result(&self, (has, gives): (String, String)) -> Option<Fault> {
         let result = self.result.as_ref()?;
         let message = format!("{} has {has}, but {} gives {gives}", self.text(result), self.name());
@@ -257,7 +258,7 @@ impl<'a> Typed<'a> {
         }
     }
 
-    /// The ciphertext of an op that also takes a plaintext, and the plaintext.
+    /// Returns the ciphertext operand and the plaintext operand of an op.
     pub(super) fn with_plaintext(&self) -> Option<(&Ciphertext, &Space)> {
         match self.operands.as_slice() {
             [a, b] if b.kind.is_plaintext() => Some((a.kind.ciphertext()?, b.kind.space()?)),
@@ -266,7 +267,7 @@ impl<'a> Typed<'a> {
         }
     }
 
-    /// The ciphertext of an op with one, and the result.
+    /// Returns the first operand, its ciphertext type and that of the result.
     pub(super) fn unary(&self) -> Option<(&Part, &Ciphertext, &Ciphertext)> {
         let first = self.operands.first()?;
         Some((first, first.kind.ciphertext()?, self.result.as_ref()?.kind.ciphertext()?))
@@ -283,7 +284,7 @@ impl<'a> Typed<'a> {
         self.ir.interner.int_value(self.ir.attr(self.op, key)?)
     }
 
-    /// The elements of an array.
+    /// Returns the elements of an array attribute.
     pub(super) fn numbers(&self, key: &str) -> Option<Vec<i128>> {
         rules::integers(self.ir, self.op, key)
     }
@@ -300,12 +301,13 @@ impl<'a> Typed<'a> {
     }
 }
 
-/// Returns true if an op states one type, for its ciphertext and its result.
+/// Returns true if an op states one type for both its ciphertext operand and its result.
 pub(super) fn has_one_type(name: &str) -> bool {
     name.contains(".rotate") || name.ends_with("negate")
 }
 
-/// Returns true if the type of a value is not known for sure: that of an op whose form is unknown.
+/// Returns true if the type of a value is only a guess: its definition has an unknown form and is
+/// not an op of a scheme.
 pub(super) fn is_guess(ir: &Ir, value: Value) -> bool {
     ir.value(value).guessed && !ir.defining_op(value).is_some_and(|it| is_of_scheme(ir, it))
 }

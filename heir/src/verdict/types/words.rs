@@ -1,4 +1,4 @@
-//! Differences of types in words.
+//! Describes differences of types in words.
 
 use crate::text::scheme_type::{Ciphertext, Ring, SchemeType, Space};
 
@@ -18,7 +18,7 @@ pub(super) fn kind_word(ty: &SchemeType) -> &'static str {
     }
 }
 
-/// The difference of two rings in words.
+/// Describes the difference of two rings.
 pub(super) fn ring_words(a: &Ring, b: &Ring) -> (String, String) {
     let level = |it: &Ring| it.residues().map(|it| it.len().saturating_sub(1));
     match (level(a), level(b)) {

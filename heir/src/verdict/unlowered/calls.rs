@@ -1,7 +1,7 @@
-//! Calls with ciphertexts that HEIR does not lower.
+//! Finds calls with ciphertexts that HEIR does not lower.
 //!
-//! In a generic, HEIR lowers a call of a declaration that nothing else names. Outside of generics
-//! each function has one type, which its calls must fit.
+//! In a generic, HEIR lowers a call of a declaration if nothing else refers to it. Outside of
+//! generics, each function has one type, which all calls must match.
 
 use std::sync::OnceLock;
 
@@ -16,14 +16,15 @@ use noisy_dataflow::flow;
 /// The calls of a program.
 #[derive(Debug)]
 pub(super) struct Calls {
-    /// By function, in textual order.
+    /// The calls of each function, in textual order.
     by_callee: FxHashMap<Op, Vec<Op>>,
-    /// True if the facts are right of each call, although calls disagree; made when somebody asks.
+    /// True if the facts are correct for each call, although calls disagree; computed at the first
+    /// query.
     is_checked: OnceLock<bool>,
 }
 
 impl Calls {
-    /// Those among some ops, which are in textual order.
+    /// Collects the calls among some ops, which are in textual order.
     pub(super) fn new(ir: &Ir, ops: &[Op]) -> Self {
         let mut by_callee: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
         for &call in ops.iter().filter(|&&it| ir.op(it).kind == OpKind::FuncCall) {
@@ -34,7 +35,7 @@ impl Calls {
         Self { by_callee, is_checked: OnceLock::new() }
     }
 
-    /// The operand at which a call is refused.
+    /// Returns the operand at which a call is refused, with the reason.
     pub(super) fn refused(&self, ir: &Ir, heir: &Heir, call: Op) -> Option<Found> {
         let callee = flow::callee(ir, call)?;
         if rules::generic_around(ir, call).is_none() {
@@ -56,8 +57,8 @@ impl Calls {
         })
     }
 
-    /// The first ciphertext that is passed to a function whose argument has another level or number
-    /// of polynomials.
+    /// Returns the first ciphertext that is passed to an argument with another level or number of
+    /// polynomials.
     fn other_shape(&self, ir: &Ir, heir: &Heir, call: Op, callee: Op) -> Option<Found> {
         let args = &ir.block(flow::entry_block(ir, flow::body(ir, callee)?)).args;
         let pairs = (0..).zip(ir.op(call).operands.iter().zip(args));

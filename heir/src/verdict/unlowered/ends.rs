@@ -1,4 +1,4 @@
-//! Values that a generic or a loop yields and that HEIR cannot type.
+//! Finds values that a generic or a loop yields and that HEIR cannot type.
 
 use noisy_syntax::{Ir, Op, OpKind};
 
@@ -6,12 +6,12 @@ use super::{Found, Reason, is_encrypted, is_loop, is_used};
 use crate::facts::known::Heir;
 use crate::verdict::plaintexts::is_plain;
 
-/// The operand at which the end of a generic is refused.
+/// Returns the operand at which the terminator of a generic is refused, with the reason.
 pub(super) fn yielded(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     yielded_plain(ir, heir, op).or_else(|| yielded_twice(ir, heir, op))
 }
 
-/// The first plaintext that a generic yields to a used result.
+/// Returns the first plaintext that a generic yields to a used result.
 fn yielded_plain(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     let generic = ir.parent_op(op).filter(|&it| ir.is_secret_generic(it))?;
     let mut all = (0..).zip(&ir.op(op).operands);
@@ -21,17 +21,17 @@ fn yielded_plain(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     Some(Found::new(found?.0, Reason::YieldedPlain))
 }
 
-/// The operand of the end of a generic or a loop that is the same as an earlier one, and the result
-/// of the last op.
+/// Returns the first operand of the terminator of a generic or a loop that occurs twice and is a
+/// result of the preceding op.
 pub(super) fn yielded_twice(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
-    // A call and a loop have the types of their results.
+    // The types of the results of calls and loops are known.
     let is_typed = |it: Op| is_loop(ir, it) || ir.op(it).kind == OpKind::FuncCall;
     let last = ir.prev(op).filter(|&it| !is_typed(it))?;
     let parent = ir.parent_op(op)?;
     if !(ir.is_secret_generic(parent) || is_loop(ir, parent)) {
         return None;
     }
-    // A result of the generic that nothing uses is removed.
+    // HEIR removes results of the generic without uses.
     let is_used = |at: u32| !ir.is_secret_generic(parent) || is_used(ir, parent, at);
     let operands = &ir.op(op).operands;
     let mut all = (0..).zip(operands).skip(1);

@@ -1,4 +1,4 @@
-//! Ops that no pattern of `--secret-to-ckks` or `--secret-to-bgv` matches.
+//! Finds ops that no pattern of `--secret-to-ckks` or `--secret-to-bgv` matches.
 
 use noisy_syntax::{Dim, Ir, Op, TypeData, Value};
 
@@ -9,7 +9,7 @@ use crate::ops::rules;
 use crate::text::setting::Scheme;
 use crate::verdict::plaintexts::{is_constant, is_plain, number};
 
-/// The operand at which an op is refused.
+/// Returns the operand at which an op is refused, with the reason.
 pub(super) fn refused(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     let (dialect, short) = ir.op_name(op).split_once('.')?;
     if matches!((dialect, short), ("tensor", "extract_slice" | "insert_slice")) {
@@ -25,7 +25,7 @@ pub(super) fn refused(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     no_pattern(ir, heir, op).map(|at| Found::new(at, reason))
 }
 
-/// The first ciphertext that an op takes for which there is no pattern.
+/// Returns the first ciphertext operand of an op without a pattern.
 fn no_pattern(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
     let setting = heir.setting_of(op)?;
     let scheme = setting.scheme?;
@@ -56,9 +56,9 @@ fn no_pattern(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
         "mgmt" => match short {
             "init" => false,
             "bootstrap" => is_ckks,
-            // HEIR keeps no scales for OpenFHE.
+            // HEIR does not manage scales for OpenFHE.
             "adjust_scale" => is_ckks || !setting.is_openfhe(),
-            // They are for ciphertexts.
+            // Their operands must be ciphertexts.
             "relinearize" | "modreduce" => return takes(ir, op, |it| is_plain(heir, it)),
             _ => true,
         },
@@ -68,7 +68,7 @@ fn no_pattern(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
     if is_lowered { None } else { takes(ir, op, |it| is_encrypted(heir, it)) }
 }
 
-/// Returns true if a value is a plaintext that no `mgmt.init` encodes.
+/// Returns true if a value is a plaintext that is not encoded by a `mgmt.init`.
 fn is_given(ir: &Ir, heir: &Heir, value: Value) -> bool {
     is_plain(heir, value) && !is_init(ir, value)
 }
@@ -80,7 +80,7 @@ fn is_scalar(ir: &Ir, value: Value) -> bool {
     )
 }
 
-/// Returns true if MLIR may fold an op away, by the ops around it.
+/// Returns true if MLIR may fold an op, according to the ops around it.
 pub(super) fn may_fold(ir: &Ir, op: Op) -> bool {
     let Some((dialect, short)) = ir.op_name(op).split_once('.') else { return false };
     let data = ir.op(op);
@@ -93,7 +93,7 @@ pub(super) fn may_fold(ir: &Ir, op: Op) -> bool {
         ("arith", "select") => {
             data.operands.first().is_some_and(|it| it.value.is_some_and(|it| is_constant(ir, it)))
         }
-        // Extensions fold, and a shift or a product behind one is a part of another op.
+        // Extensions fold, and a shift or a product after one becomes part of another op.
         ("arith", "trunci") => by(0).is_some_and(|it| {
             !matches!(it.1, "arith.addi" | "arith.subi" | "arith.muli" | "tensor_ext.rotate")
                 && !it.1.starts_with("mgmt.")
@@ -103,7 +103,7 @@ pub(super) fn may_fold(ir: &Ir, op: Op) -> bool {
         ("tensor", "extract_slice") => {
             let source = data.operands.first().and_then(|it| it.value);
             let is_whole = source.is_some_and(|it| has_type_of(ir, op, it));
-            // Put back where it is from, it is no op any more.
+            // A slice that is inserted at its own position is folded.
             let is_back = |user: Op| {
                 ir.op_name(user) == "tensor.insert_slice"
                     && ir.op(user).operands.get(1).and_then(|it| it.value) == source
@@ -134,14 +134,14 @@ pub(super) fn may_fold(ir: &Ir, op: Op) -> bool {
     }
 }
 
-/// Returns true if the result of an op has the type of a value.
+/// Returns true if a result of an op has the type of a value.
 fn has_type_of(ir: &Ir, op: Op, value: Value) -> bool {
     let mut results = ir.op(op).results.iter();
     results.any(|&it| ir.value(it).ty == ir.value(value).ty)
 }
 
-/// Returns true if MLIR may fold an op of `arith` on integers: one with a constant that is 0, 1 or
-/// negative, or one next to an op of its name.
+/// Returns true if MLIR may fold an op of `arith` on integers: one with a constant operand that is
+/// 0, 1, negative or large, or one next to an op with the same name.
 fn may_fold_integers(ir: &Ir, op: Op) -> bool {
     let operands = || ir.op(op).operands.iter().filter_map(|it| it.value);
     let constants: Vec<Value> = operands().filter(|&it| is_constant(ir, it)).collect();
@@ -159,8 +159,8 @@ fn may_fold_integers(ir: &Ir, op: Op) -> bool {
     !is_simple || is_behind || users.any(|it| it == ir.op_name(op) || it == "arith.trunci")
 }
 
-/// The operand at which a slice of ciphertexts is refused. A list with a number that is not known
-/// yet is not judged.
+/// Returns the operand at which a slice of ciphertexts is refused, with the reason. A slice with an
+/// offset, size or stride that may still become constant is not checked.
 fn slice(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     let operands: Vec<Value> =
         ir.op(op).operands.iter().map(|it| it.value).collect::<Option<_>>()?;
@@ -171,7 +171,7 @@ fn slice(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
         if is_plain(heir, source) && is_encrypted(heir, rows) {
             return Some(Found::new(0, Reason::MixedSlice));
         }
-        // An empty tensor becomes one of ciphertexts.
+        // HEIR turns an empty tensor into a tensor of ciphertexts.
         let is_empty = |it: Value| {
             let encoded = ir.defining_op(it).and_then(|it| ir.op(it).operands.first()?.value);
             encoded
@@ -194,13 +194,13 @@ fn slice(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
         }
         _ => false,
     };
-    // A constant operand becomes a number first.
+    // MLIR turns a constant operand into an attribute first.
     let n_own = if is_inserted { 2 } else { 1 };
     let is_open = operands.iter().skip(n_own).any(|&it| is_constant(ir, it));
     (!is_row && !is_open).then_some(Found::new(at, Reason::Slice))
 }
 
-/// The dimensions of a tensor.
+/// Returns the dimensions of a tensor.
 fn dims(ir: &Ir, value: Value) -> Option<&[Dim]> {
     match ir.interner.type_data(ir.value(value).ty) {
         TypeData::Tensor { dims, .. } => dims.as_deref(),

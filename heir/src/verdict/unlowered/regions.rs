@@ -1,4 +1,4 @@
-//! Generics, loops and branches whose values HEIR cannot type.
+//! Finds generics, loops and branches whose values HEIR cannot type.
 
 use noisy_syntax::{Def, Dim, Ir, Op, OpKind, Type, TypeData, Value};
 
@@ -6,8 +6,8 @@ use super::{Found, Other, Reason, is_encrypted, is_if, is_inner_end, is_used, sh
 use crate::facts::known::Heir;
 use crate::text::setting::Scheme;
 
-/// The ops in the body of a loop that take a ciphertext which starts the loop, each with its first
-/// such operand.
+/// Returns the ops in the body of a loop that use a ciphertext which is an initial value of the
+/// loop, each with the index of the first such operand.
 pub(super) fn uses_of_starts(ir: &Ir, heir: &Heir, op: Op) -> Vec<(Op, u32)> {
     let data = ir.op(op);
     let first = data.operands.len().saturating_sub(data.results.len());
@@ -22,13 +22,14 @@ pub(super) fn uses_of_starts(ir: &Ir, heir: &Heir, op: Op) -> Vec<(Op, u32)> {
     out
 }
 
-/// The first ciphertext that decides about branches.
+/// Returns the first ciphertext in the condition of an `if`.
 pub(super) fn condition(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     let at = takes(ir, op, |it| is_encrypted(heir, it))?;
     Some(Found::new(at, Reason::SecretCondition))
 }
 
-/// The operand of the last branch's yield at which HEIR refuses the branches.
+/// Returns the operand of the terminator of the last branch at which HEIR refuses the branches,
+/// with the reason.
 pub(super) fn branches(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     let parent = ir.parent_op(op).filter(|&it| is_if(ir, it))?;
     let regions = &ir.op(parent).regions;
@@ -70,8 +71,8 @@ pub(super) fn branches(ir: &Ir, heir: &Heir, op: Op) -> Option<Found> {
     pairs().find(differs).map(|it| found(it, Reason::Branches))
 }
 
-/// Returns true if MLIR neither knows the condition of an `scf.if` nor replaces it by that of
-/// branches around: an argument, or a comparison with one.
+/// Returns true if MLIR can neither fold the condition of an `scf.if` nor replace it by the
+/// condition of an enclosing branch: it is an argument, or a comparison with one.
 fn is_open_condition(ir: &Ir, op: Op) -> bool {
     let is_argument = |it: Value| matches!(ir.value(it).def, Def::Argument(..));
     let condition = |op: Op| ir.op(op).operands.first().and_then(|it| it.value);
@@ -89,9 +90,9 @@ fn is_open_condition(ir: &Ir, op: Op) -> bool {
     is_open && !around.any(|it| condition(it) == Some(value))
 }
 
-/// The first secret that a generic of a scheme for integers takes and that HEIR does not: a float,
-/// a number that is no tensor, or in BGV a tensor of another last dimension than the first one of
-/// the program.
+/// Returns the first secret operand of a generic that BGV and BFV do not support: a float, a
+/// scalar, or in BGV a tensor whose last dimension differs from that of the first tensor of the
+/// program.
 pub(super) fn not_integers(
     ir: &Ir,
     scheme: Scheme,
@@ -124,12 +125,12 @@ pub(super) fn not_integers(
     Some(Found { at, reason: Reason::SlotsDiffer, other: Some(Other::Value(first)) })
 }
 
-/// The type inside of a secret.
+/// Returns the type inside of a secret.
 fn inside(ir: &Ir, value: Value) -> Option<Type> {
     ir.interner.secret_element(ir.value(value).ty)
 }
 
-/// The last dimension of a secret tensor.
+/// Returns the last dimension of a secret tensor.
 fn slots(ir: &Ir, value: Value) -> Option<u64> {
     match ir.interner.type_data(inside(ir, value)?) {
         TypeData::Tensor { dims: Some(dims), .. } => match dims.last()? {
@@ -140,7 +141,7 @@ fn slots(ir: &Ir, value: Value) -> Option<u64> {
     }
 }
 
-/// The first secret tensor that a generic takes.
+/// Returns the first secret tensor operand of a generic.
 pub(super) fn first_tensor(ir: &Ir, op: Op) -> Option<Value> {
     let mut operands = ir.op(op).operands.iter().filter_map(|it| it.value);
     operands.find(|&it| slots(ir, it).is_some())

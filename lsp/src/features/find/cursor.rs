@@ -17,7 +17,7 @@ pub(crate) enum Entity {
     OpName(Op),
 }
 
-/// A mention of an entity.
+/// A name in the text that refers to an entity or defines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mention {
     pub entity: Entity,
@@ -31,8 +31,8 @@ pub(crate) struct Mention {
 pub(crate) fn mention_at(source: &Source, offset: usize) -> Option<Mention> {
     let ir = source.ir();
     let here = ir.item_at(offset).and_then(|op| mention_in(ir, op, offset));
-    // A cursor after the last character of a name belongs to it, even if the next item starts at
-    // the cursor.
+    // A cursor after the last character of a name refers to that name, even if the next item starts
+    // at the cursor.
     here.or_else(|| {
         let op = ir.item_at(offset.checked_sub(1)?)?;
         mention_in(ir, op, offset)
@@ -95,14 +95,14 @@ fn mention_in(ir: &Ir, op: Op, offset: usize) -> Option<Mention> {
     }
 }
 
-/// The op that a symbol reference from `first` to `last` means, or the innermost one of its path
+/// Resolves a symbol reference with the names `first` to `last`. Returns the op of the last name
 /// that is found.
 pub(crate) fn symbol(ir: &Ir, from: Op, first: Name, last: Name) -> Option<Op> {
     path(ir, from, first, last).last().copied()
 }
 
-/// The ops that the names of a symbol reference from `first` to `last` mean, each in the one
-/// before, as far as they are found.
+/// Resolves the names of a symbol reference from `first` to `last`, each inside the op of the
+/// previous name. Stops at the first name that is not found.
 pub(crate) fn path(ir: &Ir, from: Op, first: Name, last: Name) -> Vec<Op> {
     let Some(outer) = ir.resolve_symbol(from, first) else { return Vec::new() };
     let mut out = vec![outer];
@@ -119,8 +119,8 @@ pub(crate) fn path(ir: &Ir, from: Op, first: Name, last: Name) -> Vec<Op> {
     out
 }
 
-/// The block arguments whose names are in the text of an op: for a label its own, for an op those
-/// of the entry blocks of its regions.
+/// The block arguments whose names are in the text of an op: the arguments of a label, or those of
+/// the entry blocks of the op's regions.
 pub(crate) fn arguments_in(ir: &Ir, op: Op) -> impl Iterator<Item = Value> + '_ {
     let data = ir.op(op);
     let own = (data.kind == OpKind::Label).then(|| ir.block(ir.label_block(op)));
@@ -128,14 +128,14 @@ pub(crate) fn arguments_in(ir: &Ir, op: Op) -> impl Iterator<Item = Value> + '_ 
     own.into_iter().chain(entries).flat_map(|block| block.args.iter().copied())
 }
 
-/// The range of the name at the definition of a value; `None` if the text has none.
+/// The range of the name at the definition of a value; `None` if the value has no name in the text.
 pub(crate) fn definition(ir: &Ir, value: Value) -> Option<Range<usize>> {
     let span = ir.value(value).span;
     (span.start < span.end)
         .then(|| ir.absolute(ir.definition_site(value).unwrap_or_else(|| Op::from_index(0)), span))
 }
 
-/// The values that share a name: a whole pack (`%a:2`), or the value alone.
+/// The values that share a name: the results of a pack (`%a:2`), or the value alone.
 pub(crate) fn pack(ir: &Ir, value: Value) -> Vec<Value> {
     let noisy_syntax::Def::Result(op, index) = ir.value(value).def else { return vec![value] };
     let data = ir.op(op);

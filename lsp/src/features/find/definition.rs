@@ -6,7 +6,7 @@ use noisy_syntax::{Ir, Op, OpKind, Source};
 
 use crate::features::find::cursor::{self, Entity};
 
-/// The definition of an entity.
+/// The ranges that an editor needs to go to a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Definition {
     /// The mention at the cursor.

@@ -7,15 +7,15 @@ use noisy_syntax::{Ir, Op, Source};
 use crate::features::find::cursor::{self, Entity};
 use crate::features::find::reference;
 
-/// A function with its calls.
+/// A caller or a callee, with its calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Calls {
     pub function: Op,
-    /// The references.
+    /// The symbol references of the calls.
     pub places: Vec<Range<usize>>,
 }
 
-/// The function named at an offset.
+/// The function whose name is at an offset.
 pub(crate) fn function_at(source: &Source, offset: usize) -> Option<Op> {
     match cursor::mention_at(source, offset)?.entity {
         Entity::Symbol(op) => Some(op),

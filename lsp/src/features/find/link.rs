@@ -8,7 +8,7 @@ use noisy_syntax::Source;
 /// The target of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// A position in a file: the path as written, line and column from 1, 0 if not given.
+    /// A position in a file: the path as written, and line and column from 1, or 0 if not given.
     File(String, u32, u32),
     /// The documentation of a code.
     Code(String),
@@ -22,9 +22,10 @@ pub(crate) struct Link {
     pub target: Target,
 }
 
-/// Approximate length of the text searched in one step. Longer lines are cut.
+/// Approximate length of the text that one step searches, in bytes.
 const PIECE: usize = 4096;
-/// A longer link, or one cut further from its start, is not found.
+/// Number of bytes that are read beyond the text of a step. A link that extends further is not
+/// found.
 const LONGEST: usize = 1024;
 
 /// Finds the links of a document in steps.
@@ -34,13 +35,13 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Runs one step; returns true if more remain.
+    /// Runs one step; returns true if more steps remain.
     pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Link)) -> bool {
         let text = source.text();
         let end = text.len_bytes();
         let boundary = |at: usize| text.char_to_byte(text.byte_to_char(at.min(end)));
         let next = boundary(self.at + PIECE).max(boundary(self.at + 1));
-        // Reads beyond the piece, for links that start in it.
+        // Includes the ends of links that start in this piece.
         let piece = source.slice(self.at..boundary(next + LONGEST));
         links(&piece, next - self.at, &mut |mut link| {
             link.range = self.at + link.range.start..self.at + link.range.end;
@@ -51,7 +52,7 @@ impl Links {
     }
 }
 
-/// The links that start in the first bytes of a text.
+/// Finds the links that start in the first `first` bytes of a text.
 fn links(text: &str, first: usize, found: &mut impl FnMut(Link)) {
     for (at, word) in text.match_indices("loc(").take_while(|it| it.0 < first) {
         file_links(text, at + word.len(), found);
@@ -73,9 +74,7 @@ fn links(text: &str, first: usize, found: &mut impl FnMut(Link)) {
     }
 }
 
-/// The files in a location, which may be nested:
-/// `loc(callsite("a.py":7:5 at fused["b.mlir":1:2, "c.mlir":3:4]))`. A string without a line
-/// is a name. The search ends at a nested `loc(`, which is a mistake, so that it stays linear.
+/// Finds the files in a location, which may be nested:
 fn file_links(text: &str, start: usize, found: &mut impl FnMut(Link)) {
     let mut depth = 1;
     let mut at = start;
@@ -104,7 +103,7 @@ fn file_links(text: &str, start: usize, found: &mut impl FnMut(Link)) {
     }
 }
 
-/// The length of the text of a string, up to its closing quote on the same line.
+/// The length of the contents of a string, up to its closing quote on the same line.
 fn string_length(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -117,7 +116,7 @@ fn string_length(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The number in `: 7`, with the text behind it.
+/// Parses a number after a colon, as in `: 7`. Returns the number and the text after it.
 fn number_behind_colon(text: &str) -> Option<(u32, &str)> {
     let text = text.trim_start().strip_prefix(':')?.trim_start();
     let n = text.bytes().take_while(u8::is_ascii_digit).count();

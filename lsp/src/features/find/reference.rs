@@ -1,4 +1,4 @@
-//! Find all references, highlight and rename: one search for all.
+//! The search for all references of an entity. Highlights and renames use it too.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::features::walk::{BATCH, Walk};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
     pub range: Range<usize>,
-    /// True if it defines the entity.
+    /// True if the mention defines the entity.
     pub defines: bool,
 }
 
@@ -24,14 +24,14 @@ pub(crate) struct Search {
     candidates: Candidates,
 }
 
-/// The rest of a search.
+/// Positions that remain to be searched.
 #[derive(Debug)]
 enum Candidates {
-    /// The first uses of a value or block, up to this number. They know their positions.
+    /// The first uses of a value or block, up to this number. Uses have positions.
     Uses(usize),
-    /// Ops that may name a symbol.
+    /// Ops that may refer to a symbol.
     Ops(Vec<Op>),
-    /// The items of a chunk up to its end; any of them may name an alias.
+    /// The items of a chunk up to this offset. Each of them may use an alias.
     Items(Walk, usize),
 }
 
@@ -52,7 +52,7 @@ impl Search {
         Self { entity, candidates }
     }
 
-    /// Runs one step; returns true if more remain. The definition is found last.
+    /// Runs one step; returns true if more steps remain. The definition is found last.
     pub(crate) fn step(&mut self, ir: &Ir, found: &mut impl FnMut(Reference)) -> bool {
         let mut used = |range| found(Reference { range, defines: false });
         match (self.entity, &mut self.candidates) {
@@ -98,15 +98,15 @@ impl Search {
     }
 }
 
-/// Removes the last few of the first `n` and returns them.
+/// Returns the last batch of the first `n` elements, and subtracts its length from `n`.
 fn batch<'a, T>(all: &'a [T], n: &mut usize) -> &'a [T] {
     let end = *n;
     *n = end.saturating_sub(BATCH);
     all.get(*n..end).unwrap_or_default()
 }
 
-/// Sorts by position and keeps one of each; a definition that also counts as a use stays a
-/// definition.
+/// Sorts by position and removes duplicates. Of a definition and a use at the same position, the
+/// definition is kept.
 pub(crate) fn in_order<T, K: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> (K, bool)) {
     all.sort_unstable_by_key(|it| {
         let (start, defines) = place(it);
@@ -115,8 +115,8 @@ pub(crate) fn in_order<T, K: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> (K, bo
     all.dedup_by(|a, b| place(a).0 == place(b).0);
 }
 
-/// All mentions of an entity and of values that share its name: `%a#0` and `%a#1` of a pack change
-/// together. In textual order; `None` if there are more than `most`.
+/// All mentions of an entity and of values that share its name, in textual order: a rename changes
+/// `%a#0` and `%a#1` of a pack together. `None` if there are more than `most`.
 pub(crate) fn named(ir: &Ir, entity: Entity, most: usize) -> Option<Vec<Reference>> {
     let others = match entity {
         Entity::Value(value) => cursor::pack(ir, value),
@@ -136,8 +136,8 @@ pub(crate) fn named(ir: &Ir, entity: Entity, most: usize) -> Option<Vec<Referenc
     (out.len() <= most).then_some(out)
 }
 
-/// The ops that may refer to a symbol, each once: a reference that goes through it starts with it
-/// or with a symbol around it.
+/// The ops that may refer to a symbol, without duplicates. The first name of such a reference is
+/// the symbol or an enclosing one.
 pub(crate) fn symbol_users(ir: &Ir, target: Op) -> Vec<Op> {
     let around = std::iter::successors(Some(target), |&it| ir.parent_op(it));
     let named = around.filter_map(|it| ir.extra(it).symbol);

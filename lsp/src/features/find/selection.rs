@@ -1,5 +1,5 @@
-//! Expand selection: from the name under the cursor to its op, the inside of its region, the parent
-//! op, the file.
+//! Expands the selection from the name under the cursor to its op, to the inside of its region, to
+//! the parent op, and so on to the file.
 
 use std::ops::Range;
 
@@ -8,10 +8,11 @@ use noisy_syntax::Source;
 use crate::features::find::cursor;
 use crate::features::walk::{Walk, regions};
 
-/// Maximum number of cursors. Editors have no more at once, and an answer takes 15 KB for each.
+/// Maximum number of cursors in a request. Editors support at most as many, and the answer takes 15
+/// KB for each.
 pub(crate) const MAX_CURSORS: usize = 10_000;
 
-/// Maximum number of ranges; clients read the answer by recursion.
+/// Maximum number of ranges. Clients parse the answer recursively.
 const MAX_STEPS: usize = 64;
 
 /// The ranges around an offset, innermost first, each larger than the one before.

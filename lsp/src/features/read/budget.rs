@@ -1,5 +1,5 @@
-//! The share of the noise budget that each op uses, and the maximum of a function, which an editor
-//! draws beside the text and in its status line.
+//! The share of the noise budget that each op uses, and the largest noise of a function. An editor
+//! shows the shares beside the text, and the maximum in its status line.
 
 use std::ops::Range;
 
@@ -11,20 +11,20 @@ use crate::features::find::cursor;
 use crate::features::walk::{BATCH, Item, Walk};
 use crate::features::words;
 
-/// The share of an op.
+/// The share of the budget that an op uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Used {
-    /// Byte offset of its name.
+    /// Byte offset of the name of the op.
     pub offset: usize,
     /// Noise of its noisiest result in percent of the budget; over 100 if it exceeds the budget.
     pub percent: u32,
 }
 
-/// The maximum of a function.
+/// The largest noise in a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Most {
     pub function: String,
-    /// In words: `max noise 48 of 26 bits`.
+    /// The maximum as text: `max noise 48 of 26 bits`.
     pub text: String,
     /// True if it exceeds the budget.
     pub is_over: bool,
@@ -60,7 +60,7 @@ impl Search {
         Self { range, around, walk, function }
     }
 
-    /// Runs one step; returns true if more remain.
+    /// Runs one step; returns true if more steps remain.
     pub(crate) fn step(&mut self, document: &Document, found: &mut impl FnMut(Used)) -> bool {
         for item in std::mem::take(&mut self.around) {
             found_in(document, item, &self.range, found);
@@ -80,7 +80,7 @@ impl Search {
         true
     }
 
-    /// The maximum of the function after the last step; `None` without noise.
+    /// The largest noise of the function, after the last step; `None` if no value has noise.
     pub(crate) fn most(&self, document: &Document) -> Option<Most> {
         let within = self.function.as_ref()?;
         let (most, value) = within.most?;

@@ -1,4 +1,5 @@
-//! The words for quantities of HEIR's ciphertexts, in one place: hints, hovers and lenses agree.
+//! Texts about the quantities of HEIR's ciphertexts. Hints, hovers and lenses share them, so that
+//! they agree.
 
 use std::fmt::Write as _;
 
@@ -16,8 +17,8 @@ pub(crate) fn known(document: &Document, value: Value) -> Option<Quantity> {
     document.ciphertexts()?.1.of(value)
 }
 
-/// `L3 D2 s45 in [-1, 1]`, `L1 D2 29.3 bits, 27.9 left`, before levels are placed `depth 1 D3`: the
-/// wanted ones of the known quantities; `None` if there are none.
+/// The known quantities that the settings select: `L3 D2 s45 in [-1, 1]`, `L1 D2 29.3 bits, 27.9
+/// left`, or `depth 1 D3` before levels are placed. `None` if there are none.
 pub(crate) fn hint(it: &Quantity, depth: Depth, wanted: &Hints) -> Option<String> {
     let shown = Quantity {
         level: it.level.filter(|_| wanted.levels),
@@ -91,7 +92,7 @@ pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
     Some(out)
 }
 
-/// Longer chains lose their middle.
+/// Maximum number of shown steps. Longer derivations are shown without their middle.
 const MAX_STEPS: usize = 12;
 
 /// The derivation of a ciphertext as a table; `None` for other values.
@@ -133,7 +134,7 @@ pub(crate) fn chain(document: &Document, value: Value) -> Option<String> {
     Some(out)
 }
 
-/// The effect of an op on levels and polynomials as a sentence; `None` if it passes them on.
+/// The effect of an op on levels and polynomials as a sentence; `None` if there is no effect.
 pub(crate) fn effect(document: &Document, op: Op) -> Option<String> {
     let (heir, _) = document.ciphertexts()?;
     let effect = noisy_heir::effect(document.ir(), heir, op)?;
@@ -142,9 +143,8 @@ pub(crate) fn effect(document: &Document, op: Op) -> Option<String> {
     Some(format!("{}{}.", first.to_uppercase(), chars.as_str()))
 }
 
-/// The cost of a function or a generic in a line:
-/// `depth 2, 2 of 3 levels used, 3 relinearizations, 1 rotation, about 600 ms; keys:
-/// relinearization, rotation by 1`.
+/// The cost of a function or a `secret.generic` in one line: `depth 2, 2 of 3 levels used, 3
+/// relinearizations, 1 rotation, about 600 ms; keys: relinearization, rotation by 1`.
 pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
     let ((heir, all), value) = document.ciphertexts().zip(tally.ciphertext())?;
     let is_unplaced = all.of(value).is_some_and(|it| it.is_unplaced);
@@ -179,7 +179,8 @@ pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
     Some(format!("{}{keys}", parts.join(", ")))
 }
 
-/// The levels that a program needs before they are placed: one for each product on a path.
+/// Text about the levels that a program needs, before they are placed: one for each product on a
+/// path.
 fn unplaced(depth: Depth, available: Option<u32>) -> String {
     let available = available.map_or(String::new(), |it| format!(" of {it}"));
     match depth {
@@ -190,7 +191,8 @@ fn unplaced(depth: Depth, available: Option<u32>) -> String {
     }
 }
 
-/// `3 rotations`, `12 rotations (3 written)`, `3 rotations in loops`; `None` for no ops.
+/// Text for a number of ops: `3 rotations`, `12 rotations (3 written)`, `3 rotations in loops`;
+/// `None` for no ops.
 fn times(it: Count, noun: &str) -> Option<String> {
     Some(match it.executed {
         _ if it.written == 0 => return None,
@@ -200,7 +202,7 @@ fn times(it: Count, noun: &str) -> Option<String> {
     })
 }
 
-/// Maximum number of listed distances.
+/// Maximum number of listed rotation distances.
 const MAX_KEYS: usize = 8;
 
 /// The keys that the program needs, if any.
@@ -226,7 +228,7 @@ fn keys(it: &Keys) -> Option<String> {
     (!all.is_empty()).then(|| format!("keys: {}", all.join("; ")))
 }
 
-/// `850 µs`, `12 ms`, `1.2 s`, `35 min`.
+/// Text for a duration: `850 µs`, `12 ms`, `1.2 s`, `35 min`.
 fn duration(microseconds: u64) -> String {
     match microseconds {
         0..1_000 => format!("{microseconds} µs"),
@@ -274,7 +276,7 @@ mod tests {
         let other = Document::new("func.func @f(%x: !noisy.i32) {\n  return\n}\n");
         assert_eq!((price(&other), other.ciphertexts().is_some()), (0, false));
         let mut document = Document::new(OF_HEIR);
-        // Solved at the first query, or before.
+        // The facts are solved at the first query, or before.
         let level = |it: &Document| known(it, first(it)).and_then(|it| it.level);
         let before = level(&document);
         assert_eq!(price(&document), 0);

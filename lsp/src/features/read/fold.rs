@@ -20,9 +20,9 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fold {
     pub kind: Kind,
-    /// From the last visible character to the end, in bytes.
+    /// The range that is hidden when it is folded, in bytes.
     pub range: Range<usize>,
-    /// The lines of the ends.
+    /// The lines of its start and its end.
     pub lines: (usize, usize),
 }
 
@@ -39,7 +39,7 @@ impl Folds {
         Self { walk: Walk::all(ir), n_chunks: ir.items(ir.root()).take(2).count() }
     }
 
-    /// Runs one step; returns true if more remain.
+    /// Runs one step; returns true if more steps remain.
     pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Fold)) -> bool {
         for _ in 0..BATCH {
             let Some(item) = self.walk.next(source.ir()) else { return false };

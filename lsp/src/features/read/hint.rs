@@ -1,5 +1,5 @@
-//! Inlay hints: the noise of every noisy value after its name, level, dimension and scale of HEIR's
-//! ciphertexts, multiplicative depth, dependence on encrypted data, ranges of integers, trip counts
+//! Inlay hints: the noise of each noisy value; the level, dimension and scale of HEIR's
+//! ciphertexts; multiplicative depth, dependence on encrypted data, ranges of integers, trip counts
 //! of loops.
 
 use std::ops::Range;
@@ -76,7 +76,7 @@ impl Search {
         }
     }
 
-    /// Runs one step; returns true if more remain.
+    /// Runs one step; returns true if more steps remain.
     pub(crate) fn step(
         &mut self,
         document: &Document,
@@ -94,7 +94,7 @@ impl Search {
         true
     }
 
-    /// The hints at the names that an item defines, and at its own.
+    /// Returns the hints at the names that an item defines, and at the name of its op.
     fn of_item(&mut self, document: &Document, item: Item, wanted: &Hints) -> Vec<Hint> {
         let name =
             document.ir().absolute_at(item.op, item.start, document.ir().op(item.op).name_span);
@@ -106,8 +106,8 @@ impl Search {
     }
 }
 
-/// The hints at the names that an item defines, and at its own; `carried` describes the dependences
-/// of a loop.
+/// Returns the hints at the names that an item defines, and at the name of its op. `carried`
+/// describes the dependences of a loop.
 fn of_item(
     document: &Document,
     item: Item,
@@ -118,7 +118,7 @@ fn of_item(
 ) -> Vec<Hint> {
     let ir = document.ir();
     let mut out = Vec::new();
-    // A label has its arguments as results, too; they are added below, once.
+    // The results of a label are its block arguments, which are added below.
     let is_label = ir.op(item.op).kind == OpKind::Label;
     let results = if is_label { &[][..] } else { &ir.op(item.op).results };
     for &value in results {
@@ -195,11 +195,11 @@ fn label(
     };
     let other = match (is_noisy, &ciphertext) {
         (true, _) => noise(document, value, wanted, known),
-        // The range of an encrypted value is of no use.
+        // The integer range of an encrypted value is not useful.
         (false, Some(_)) => None,
         (false, None) => integer(document, value, wanted),
     };
-    // Where levels are placed the depth is not asked for: it is computed at the first question.
+    // The depth is computed at its first use, so it is only read if levels are not placed.
     let depth = |it: &Quantity| {
         if it.is_unplaced { document.depth(value) } else { Depth::Unknown }
     };
@@ -213,8 +213,8 @@ fn label(
     parts.into_iter().flatten().reduce(|all, part| format!("{all}, {part}"))
 }
 
-/// Returns `[0, 24]`, with the assumption and the remaining bits if wanted; for noise over the
-/// budget, with the budget.
+/// Text for noise: `[0, 24]`, with the assumption and the remaining bits if the settings select
+/// them. For noise over the budget, the text contains the budget.
 fn noise(
     document: &Document,
     value: Value,
@@ -236,8 +236,9 @@ fn noise(
     }
 }
 
-/// Returns true for an argument that is assumed to be fresh because anybody may call its function
-/// and no contract bounds it. An argument of another block has the noise of the branches.
+/// True for an argument of a function that is assumed to be fresh, because any code may call the
+/// function and no contract bounds the argument. The noise of other block arguments follows from
+/// the branches.
 fn is_assumed(document: &Document, value: Value) -> bool {
     let ir = document.ir();
     let Def::Argument(block, _) = ir.value(value).def else { return false };
@@ -245,7 +246,7 @@ fn is_assumed(document: &Document, value: Value) -> bool {
     is_entry && matches!(document.assumption(value), Some(Assumption::Fresh { .. }))
 }
 
-/// Returns `in [0, 7]` or `= 7`, unless the value is written as a constant.
+/// Text for an integer: `in [0, 7]` or `= 7`. `None` for a constant in the text.
 fn integer(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
     wanted.ranges.then(|| document.integer_in_words(value)).flatten()
 }
@@ -285,8 +286,8 @@ pub(crate) fn iterations(document: &Document, op: Op) -> Option<String> {
     })
 }
 
-/// The effect of a loop on the noise it carries: with a known trip count the start and the end,
-/// otherwise the growth per iteration.
+/// The effect of a loop on the noise that it carries. With a known trip count, the noise before and
+/// after the loop; otherwise the growth per iteration.
 pub(crate) fn growth(document: &Document, op: Op) -> Option<String> {
     let ir = document.ir();
     if !Flow::of(ir, op).is_loop() {

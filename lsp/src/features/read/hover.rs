@@ -1,4 +1,5 @@
-//! Hover: what a value is and where its noise comes from, what an op does, what a symbol is.
+//! Hovers. For a value: its type, its noise and the derivation of its noise. For an op: its
+//! documentation and its effect. For a symbol: its definition.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -30,7 +31,7 @@ pub(crate) struct Hover {
     pub is_of_noise: bool,
 }
 
-/// Maximum length of a signature.
+/// Maximum length of a signature, in bytes.
 const MAX_CODE: usize = 400;
 
 /// The hover at an offset.
@@ -79,7 +80,7 @@ pub(crate) fn hover(document: &Document, offset: usize, loops: Loops) -> Option<
 fn code(text: &str) -> String {
     let end = floor_char_boundary(text, MAX_CODE);
     let more = if end < text.len() { " ..." } else { "" };
-    // A fence longer than any in the text.
+    // The fence is longer than any fence in the text.
     let fence = "`".repeat(if text.contains("```") { 8 } else { 3 });
     format!("{fence}mlir\n{}{more}\n{fence}\n", &text[..end])
 }
@@ -165,8 +166,8 @@ fn liveness(ir: &Ir, region: Region) -> Option<Liveness> {
     (ir.region_len(region) <= MAX_REGION).then(|| Liveness::new(ir, region))
 }
 
-/// The lines, from 1, of the last uses of a value, one on each path of control flow; empty if the
-/// search or the list would be long.
+/// The lines (from 1) of the last uses of a value, one on each path of control flow. Empty if there
+/// are too many uses or lines.
 fn last_uses(document: &Document, value: Value) -> Vec<usize> {
     let ir = document.ir();
     let uses = &ir.value(value).uses;
@@ -178,7 +179,7 @@ fn last_uses(document: &Document, value: Value) -> Vec<usize> {
     starts.sort_unstable();
     if ir.has_labels(region) {
         let Some(liveness) = liveness(ir, region) else { return Vec::new() };
-        // The uses may be in nested regions; these are the ops of this region.
+        // The uses may be in nested regions. `ops` are the ops of this region that contain them.
         let ops = liveness.last_uses(ir, region, value).into_iter().map(|it| ir.range(it));
         let last = ops.filter_map(|it| starts[..starts.partition_point(|&at| at < it.end)].last());
         let mut last: Vec<usize> = last.copied().collect();
@@ -196,12 +197,12 @@ fn last_uses(document: &Document, value: Value) -> Vec<usize> {
     lines
 }
 
-/// Maximum size of a text, in bytes, for which depth and secrecy are solved: they visit every op
-/// first.
+/// Maximum size of a text, in bytes, for which depth and secrecy are computed: their first use
+/// visits every op.
 const MAX_TEXT: usize = 1 << 22;
 
-/// The multiplicative depth of a value, if anything was multiplied, and its dependence on encrypted
-/// data, if its type does not show it.
+/// The multiplicative depth of a value, if it is not 0, and its dependence on encrypted data, if
+/// its type does not show it.
 fn encryption(document: &Document, value: Value) -> Option<String> {
     let depth = document.depth(value);
     let is_shown = depth != Depth::AtMost(0)
@@ -218,7 +219,7 @@ fn encryption(document: &Document, value: Value) -> Option<String> {
     }
 }
 
-/// The values besides its arguments that are live at the start of a block, in words.
+/// Text about the values, other than its arguments, that are live at the start of a block.
 fn live_in(document: &Document, block: Block) -> Option<String> {
     let ir = document.ir();
     let liveness = liveness(ir, ir.block(block).region)?;
@@ -233,10 +234,10 @@ fn live_in(document: &Document, block: Block) -> Option<String> {
     (!names.is_empty()).then(|| format!("Live at its start: {}.", names.join(", ")))
 }
 
-/// Longer chains lose their middle.
+/// Maximum number of shown steps. Longer derivations are shown without their middle.
 const MAX_STEPS: usize = 12;
 
-/// The verdict on the noise of a value, in a line.
+/// Writes a line about the noise of a value.
 fn verdict(document: &Document, value: Value, out: &mut String) {
     let is_told = document.is_noisy(value) || document.noise(value).hi().is_some();
     if let Some(verdict) = words::verdict(document, value).filter(|_| is_told) {
@@ -244,7 +245,7 @@ fn verdict(document: &Document, value: Value, out: &mut String) {
     }
 }
 
-/// The derivation of the noise of a value.
+/// Writes the derivation of the noise of a value.
 fn chain(document: &Document, value: Value, out: &mut String) {
     if document.noise(value).hi().is_none() && !document.is_noisy(value) {
         return;
@@ -307,8 +308,8 @@ fn about_op(document: &Document, op: Op, loops: Loops) -> String {
             Growth::Sum(k) => format!("the sum of the operands' noise + {k}"),
             Growth::Reset(level) => format!("{level} bits, independent of the operand"),
         };
-        // The noise model, which may be the user's own, describes the noise; the documentation
-        // would repeat it.
+        // The noise model describes the noise, because the user may change the model. The rest of
+        // the documentation would repeat it.
         let _ = writeln!(out, "{} Noise of the result: {rule}.", first_sentence(&doc));
     } else if doc.is_empty() {
         if !is_encrypted {

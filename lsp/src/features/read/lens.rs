@@ -1,6 +1,6 @@
-//! Code lenses: the maximum noise of each function with the action that lowers it; the cost of each
-//! function and each `secret.generic` of HEIR, shown once if the function costs the same as its
-//! only generic.
+//! Code lenses: the maximum noise of each function, with the action that lowers it; the cost of
+//! each function and of each `secret.generic` of HEIR. If a function has a single generic and the
+//! same cost, the cost is shown once.
 
 use std::ops::Range;
 
@@ -13,12 +13,13 @@ use crate::features::read::ciphertext;
 use crate::features::walk::{BATCH, Item, Walk};
 use crate::features::words;
 
-/// A line above a function or a generic.
+/// A line above a function or a `secret.generic`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lens {
-    /// The name of the function or of the op.
+    /// The range of the function name or of the op name.
     pub range: Range<usize>,
-    /// Offset of the function, without leading trivia, and its name, if a placement in it may help.
+    /// Offset (without leading trivia) and name of the function, if a placement may lower its
+    /// noise.
     pub function: Option<(usize, String)>,
     pub title: String,
 }
@@ -27,7 +28,7 @@ pub(crate) struct Lens {
 #[derive(Debug)]
 pub(crate) struct Lenses {
     walk: Walk,
-    /// The function of the walk and the generics in it, innermost last.
+    /// The function and the generics that contain the current op, innermost last.
     open: Vec<Holder>,
     is_of_heir: bool,
     /// The name of the op that reduces noise, if the document has it.
@@ -35,19 +36,19 @@ pub(crate) struct Lenses {
     known: Saturation,
 }
 
-/// A function or generic of the walk.
+/// A function or generic that contains the current op.
 #[derive(Debug)]
 struct Holder {
     item: Item,
-    /// The maximum noise so far, and a value that has it.
+    /// The maximum noise so far, and a value with this noise.
     most: Option<(Bits, Value)>,
     /// Number of ops that reduce noise.
     n_reduces: usize,
-    /// Costs in a program of HEIR.
+    /// Costs of its ops, in a program of HEIR.
     tally: Option<Tally>,
-    /// The lens of the only generic in it so far, shown only if it differs.
+    /// The lens of its only generic so far, which is shown only if its own lens differs.
     inner: Option<Lens>,
-    /// True if it contained a generic.
+    /// True if a generic was found in it.
     has_inner: bool,
 }
 
@@ -63,7 +64,7 @@ impl Lenses {
         }
     }
 
-    /// Runs one step; returns true if more remain.
+    /// Runs one step; returns true if more steps remain.
     pub(crate) fn step(&mut self, document: &Document, found: &mut impl FnMut(Lens)) -> bool {
         for _ in 0..BATCH {
             let Some(item) = self.walk.next(document.ir()) else {
@@ -94,13 +95,13 @@ impl Lenses {
             let (most, inner) = (None, None);
             self.open.push(Holder { item, most, n_reduces: 0, tally, inner, has_inner: false });
         }
-        // Arguments of regions belong to the op that opens them.
+        // The arguments of regions count for the op that contains the regions.
         if self.is_of_heir {
             self.add_arguments(document, item.op);
         }
     }
 
-    /// Adds the noise of an op to everything that contains it.
+    /// Adds the noise of an op to all functions and generics that contain it.
     fn add(&mut self, document: &Document, data: &OpData) {
         let is_reduce = Some(data.name) == self.reset_op;
         for holder in &mut self.open {
@@ -114,7 +115,7 @@ impl Lenses {
         }
     }
 
-    /// Adds the cost of an op of HEIR to everything that contains it.
+    /// Adds the cost of an op of HEIR to all functions and generics that contain it.
     fn add_op(&mut self, document: &Document, op: Op) {
         let Some((heir, _)) = document.ciphertexts() else { return };
         let data = document.ir().op(op);
@@ -133,8 +134,8 @@ impl Lenses {
             return self.add_values(document, &ir.block(ir.label_block(op)).args);
         }
         for &(_, region) in &ir.op(op).regions {
-            // The header of an unknown op may name values that are no arguments; a label says which
-            // are.
+            // The header of an unknown op may name values that are not arguments. If there is a
+            // label, it lists the arguments.
             let entry = ir.block(flow::entry_block(ir, region));
             if entry.label.is_none() {
                 self.add_values(document, &entry.args);
@@ -152,7 +153,7 @@ impl Lenses {
         }
     }
 
-    /// Emits everything that ends before an item of this depth.
+    /// Emits the lenses of the functions and generics that end before an item of this depth.
     fn close(&mut self, document: &Document, depth: usize, found: &mut impl FnMut(Lens)) {
         while let Some(holder) = self.open.pop_if(|it| it.item.depth >= depth) {
             self.tell(document, holder, found);
@@ -166,7 +167,7 @@ impl Lenses {
         noise(document, &holder, &mut self.known).into_iter().chain(inner).for_each(&mut *found);
         let is_function = document.ir().op(holder.item.op).kind == OpKind::FuncFunc;
         match self.open.last_mut().filter(|_| !is_function) {
-            // The outer one may cost the same as the generic.
+            // The enclosing op may have the same cost as this generic.
             Some(outer) if !outer.has_inner => (outer.has_inner, outer.inner) = (true, cost),
             Some(outer) => outer.inner.take().into_iter().chain(cost).for_each(found),
             None => cost.into_iter().for_each(found),
@@ -174,7 +175,7 @@ impl Lenses {
     }
 }
 
-/// The noise of a function.
+/// The lens of the noise of a function.
 fn noise(document: &Document, holder: &Holder, known: &mut Saturation) -> Option<Lens> {
     let (ir, op) = (document.ir(), holder.item.op);
     let (max, value) = holder.most.filter(|_| ir.op(op).kind == OpKind::FuncFunc)?;
@@ -187,13 +188,13 @@ fn noise(document: &Document, holder: &Holder, known: &mut Saturation) -> Option
     })
 }
 
-/// The cost of a function or generic of HEIR.
+/// The lens of the cost of a function or generic of HEIR.
 fn cost(document: &Document, holder: &Holder) -> Option<Lens> {
     let title = ciphertext::cost(document, holder.tally.as_ref()?)?;
     Some(Lens { range: name(document, holder.item)?, function: None, title })
 }
 
-/// The name of a function, or the name of the op of a generic.
+/// The range of the name of a function, or of the op name of a generic.
 fn name(document: &Document, item: Item) -> Option<Range<usize>> {
     let ir = document.ir();
     let data = ir.op(item.op);
@@ -202,7 +203,8 @@ fn name(document: &Document, item: Item) -> Option<Range<usize>> {
     Some(ir.absolute_at(item.op, item.start, span))
 }
 
-/// The maximum noise of a function, at a value, and its number of ops that reduce noise.
+/// Text about the maximum noise of a function, which `value` has, and its number of ops that reduce
+/// noise.
 fn title(document: &Document, value: Value, n_reduces: usize, known: &mut Saturation) -> String {
     let reduces = match n_reduces {
         0 => String::new(),

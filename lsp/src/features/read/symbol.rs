@@ -7,8 +7,8 @@ use noisy_syntax::{Ir, OpKind, Source, Traits};
 
 use crate::features::walk::{BATCH, Item, Walk};
 
-/// Maximum depth of symbols; deeper ones are shown as children of the last level. Clients read
-/// answers by recursion.
+/// Maximum depth of symbols; deeper ones are shown as children of the last level. Clients parse
+/// answers recursively.
 const MAX_DEPTH: usize = 48;
 
 /// The kind of a symbol.
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Symbol {
-    /// Its name without `@`, visible, or the name of the op.
+    /// The name without `@` in a visible form, or the name of the op.
     pub name: String,
     /// The name of the op.
     pub detail: String,
@@ -30,7 +30,7 @@ pub(crate) struct Symbol {
     pub range: Range<usize>,
     /// The range of its name.
     pub name_range: Range<usize>,
-    /// Number of symbols that contain it.
+    /// Number of enclosing symbols.
     pub depth: usize,
 }
 
@@ -47,7 +47,7 @@ impl Outline {
         Self { walk: Walk::all(source.ir()), around: Vec::new() }
     }
 
-    /// Runs one step; returns true if more remain.
+    /// Runs one step; returns true if more steps remain.
     pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Symbol)) -> bool {
         for _ in 0..BATCH {
             let Some(item) = self.walk.next(source.ir()) else { return false };
@@ -67,7 +67,7 @@ impl Outline {
             found(symbol);
             self.around.push(item);
         }
-        // Functions contain no symbols; a function may have 100,000 ops.
+        // Functions contain no symbols, and may have 100,000 ops.
         let kind = ir.op(item.op).kind;
         if kind == OpKind::FuncFunc || (kind != OpKind::Unknown && !kind.has(Traits::SYMBOL_TABLE))
         {
@@ -102,8 +102,8 @@ fn symbol(ir: &Ir, item: Item, depth: usize) -> Option<Symbol> {
     Some(Symbol { name, detail, kind, range, name_range, depth })
 }
 
-/// The name of a symbol as clients can show it: the protocol forbids blank ones. A name without a
-/// visible character is quoted, as in the text, with escapes for all but blanks.
+/// The name of a symbol in a visible form, because the protocol forbids blank names. A name without
+/// a visible character is quoted, and all its bytes except spaces are escaped.
 pub(crate) fn visible_name(name: &str) -> String {
     let is_invisible = |it: char| {
         it.is_whitespace()
@@ -129,7 +129,7 @@ pub(crate) fn visible_name(name: &str) -> String {
     out + "\""
 }
 
-/// Returns true if the characters of a query occur in a name, in order and in any case.
+/// True if the characters of a query occur in a name, in the same order, ignoring case.
 pub(crate) fn matches(name: &str, query: &str) -> bool {
     let mut rest = name.chars().flat_map(char::to_lowercase);
     query

@@ -1,7 +1,7 @@
-//! Semantic tokens, from the text alone: they exist while a program is broken, and cost the visible
-//! part.
+//! Semantic tokens. They follow from the text alone, so broken programs have them too, and their
+//! cost is proportional to the visible part.
 //!
-//! The text is lexed in pieces that start and end with items, so a piece is a few kilobytes of a
+//! The text is lexed in pieces that start and end at items, so a piece has a few kilobytes in a
 //! file of any size.
 
 use std::ops::Range;
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// All kinds, in the order of their numbers.
+    /// All kinds, in the order of their discriminants.
     pub(crate) const ALL: [Kind; 11] = [
         Kind::Comment,
         Kind::String,
@@ -53,9 +53,9 @@ impl Kind {
     ];
 }
 
-/// The bit of a name at its definition.
+/// Modifier bit of a name at its definition.
 pub(crate) const DEFINITION: u32 = 1;
-/// The bit of the noisy dialect.
+/// Modifier bit of the noisy dialect.
 pub(crate) const NOISY: u32 = 2;
 
 /// Minimum size of a lexed piece, except for the last one and for short ranges.
@@ -75,7 +75,7 @@ pub(crate) struct Tokens {
     data: Numbers,
 }
 
-/// Items that are being lexed.
+/// A text of whole items that is being lexed.
 #[derive(Debug)]
 struct Piece {
     /// Offset in the document.
@@ -88,13 +88,14 @@ struct Piece {
     cursor: Cursor,
 }
 
-/// Many numbers, five for each token, in blocks that do not move when others are added.
+/// Tokens in the encoding of the protocol, five numbers for each token, in blocks that do not move
+/// when tokens are added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Numbers {
     blocks: Vec<Vec<u32>>,
 }
 
-/// Size of a block, except for the last one.
+/// Number of numbers in each block except the last one.
 const BLOCK: usize = 5 * 4096;
 
 impl Numbers {
@@ -102,7 +103,7 @@ impl Numbers {
         match self.blocks.last_mut().filter(|it| it.len() < BLOCK) {
             Some(last) => last.extend_from_slice(&token),
             None => {
-                // A short list stays small.
+                // A short list allocates little memory.
                 let mut block = Vec::with_capacity(if self.blocks.is_empty() { 5 } else { BLOCK });
                 block.extend_from_slice(&token);
                 self.blocks.push(block);
@@ -110,7 +111,7 @@ impl Numbers {
         }
     }
 
-    /// Number of numbers.
+    /// Number of numbers, five for each token.
     pub(crate) fn len(&self) -> usize {
         self.blocks.last().map_or(0, |it| (self.blocks.len() - 1) * BLOCK + it.len())
     }
@@ -133,14 +134,14 @@ impl Numbers {
 }
 
 impl Tokens {
-    /// The tokens of the items that a range of bytes touches, cut to the range.
+    /// Finds the tokens of the items that touch a range of bytes, clipped to the range.
     pub(crate) fn new(source: &Source, range: Range<usize>, encoding: Encoding) -> Self {
         let ir = source.ir();
         let start = ir.item_at(range.start).map_or(0, |op| ir.start(op)).min(range.start);
         Self { range, encoding, at: start, piece: None, last: (0, 0), data: Numbers::default() }
     }
 
-    /// Runs one step; returns true if more remain.
+    /// Runs one step; returns true if more steps remain.
     pub(crate) fn step(&mut self, source: &Source) -> bool {
         let mut piece = match self.piece.take() {
             Some(piece) => piece,
@@ -157,12 +158,12 @@ impl Tokens {
         self.piece.is_some() || self.at < self.range.end
     }
 
-    /// Takes the numbers found so far, five for each token, as the protocol wants them.
+    /// Removes and returns the tokens found so far.
     pub(crate) fn take(&mut self) -> Numbers {
         std::mem::take(&mut self.data)
     }
 
-    /// Lexes the next part of a piece; returns true if more remains.
+    /// Lexes the next part of a piece; returns true if more of it remains.
     fn lex(&mut self, piece: &mut Piece) -> bool {
         let Piece { start, text, lexer, before, token, cursor } = piece;
         for _ in 0..BATCH {
@@ -179,7 +180,7 @@ impl Tokens {
             if let Some((kind, modifiers)) = classify(text, *before, *token, after) {
                 use TokenKind::{Bare, Caret, Float, Int, Percent};
                 if matches!(token.kind, Bare | Caret | Float | Int | Percent) {
-                    // Most tokens have no line breaks.
+                    // These kinds of tokens contain no line breaks.
                     self.push_line(cursor, text, *start, token.range(), kind, modifiers);
                 } else {
                     self.push(cursor, text, *start, token.range(), kind, modifiers);
@@ -190,7 +191,7 @@ impl Tokens {
         true
     }
 
-    /// Adds a token line by line: tokens of the protocol end with their line.
+    /// Adds a token line by line, because a token of the protocol cannot span lines.
     fn push(
         &mut self,
         cursor: &mut Cursor,
@@ -264,7 +265,7 @@ fn boundary(source: &Source, offset: usize, len: usize) -> usize {
     end
 }
 
-/// Counts lines and columns on the way through a text.
+/// Computes lines and columns of increasing offsets in a text.
 #[derive(Debug)]
 struct Cursor {
     encoding: Encoding,
@@ -279,7 +280,7 @@ impl Cursor {
         if self.is_ascii { range.len() as u32 } else { self.encoding.width(&text[range]) as u32 }
     }
 
-    /// Moves to an offset on the same line; returns the distance.
+    /// Moves to an offset on the same line; returns the distance in columns.
     fn pass(&mut self, text: &str, to: usize) -> u32 {
         let width = self.width(text, self.at..to);
         self.column += width;
@@ -287,11 +288,11 @@ impl Cursor {
         width
     }
 
-    /// Line and column of an offset not before the last one.
+    /// Moves to an offset and returns its line and column. Offsets must not decrease.
     fn go(&mut self, text: &str, to: usize) -> (u32, u32) {
         let (from, bytes) = (self.at, text.as_bytes());
         for (n, &byte) in bytes[from..to].iter().enumerate() {
-            // Blanks are greater than both, and so is the rest of a gap.
+            // Neither CR nor LF. Almost all bytes take this branch.
             if byte > b'\r' {
                 continue;
             }
@@ -310,7 +311,7 @@ impl Cursor {
 
 /// The comments between two tokens.
 fn comments(text: &str, trivia: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
-    // Almost always there is none.
+    // Most gaps contain no comment.
     let has_one = text.as_bytes().get(trivia.clone()).is_some_and(|it| it.contains(&b'/'));
     let mut at = if has_one { trivia.start } else { trivia.end };
     std::iter::from_fn(move || {
@@ -375,14 +376,15 @@ fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Op
     })
 }
 
-/// A name with a dialect is that of an op, known or not; without a dialect only a known name is.
+/// A name with a dialect prefix is the name of an op, known or not. A name without a prefix is the
+/// name of an op only if the op is known.
 fn op_kind(name: &str) -> Kind {
     let is_op = name.contains('.') || OpKind::of(name) != OpKind::Unknown;
     if is_op { Kind::Op } else { Kind::Keyword }
 }
 
-/// The rest of a shape after its first size, such as `x4xf32` of `tensor<?x4xf32>`: more sizes and
-/// the element type.
+/// True for the rest of a shape after its first size, such as `x4xf32` of `tensor<?x4xf32>`: more
+/// sizes and the element type.
 fn ends_shape(before: Option<Token>, token: Token, word: &str) -> bool {
     let is_size = |it: Token| matches!(it.kind, TokenKind::Int | TokenKind::Question);
     let follows = before.is_some_and(|it| is_size(it) && it.end == token.start);
@@ -413,7 +415,8 @@ fn is_type(word: &str) -> bool {
     }
 }
 
-/// The single edit from old data to new: the numbers to remove, and the new ones that replace them.
+/// The single edit that turns `old` into `new`: the removed range of `old`, and the range of `new`
+/// that replaces it.
 pub(crate) fn difference(old: &Numbers, new: &Numbers) -> (Range<usize>, Range<usize>) {
     let (n_old, n_new) = (old.len() / 5, new.len() / 5);
     let n = n_old.min(n_new);

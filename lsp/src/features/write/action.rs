@@ -1,6 +1,6 @@
 //! Code actions: repair the function under the cursor, all diagnostics of a code, or the file;
-//! place the existing `reduce_noise` again; apply the fix of a diagnostic; suppress it by a
-//! comment.
+//! replace the existing `reduce_noise` by a new placement; apply the fix of a diagnostic; suppress
+//! a diagnostic by a comment.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::features::find::cursor;
 use crate::features::nest;
 use crate::features::write::refactor::{self, Refactoring};
 
-/// The diagnostics that are repaired.
+/// The diagnostics that an action repairs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Scope {
     /// The diagnostics of one function: its first byte, and its name.
@@ -24,14 +24,14 @@ pub(crate) enum Scope {
     Code(String),
 }
 
-/// A repair that takes time; it is made when the action is resolved.
+/// A repair that is computed only when its action is resolved, because it takes time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RepairRequest {
     pub scope: Scope,
-    /// Existing `reduce_noise` may be removed; otherwise the settings decide.
+    /// True if existing `reduce_noise` may be removed. If false, the settings decide.
     pub anew: bool,
-    /// Functions may be rewritten so that they need fewer `reduce_noise`; otherwise the settings
-    /// decide.
+    /// True if functions may be rewritten so that they need fewer `reduce_noise`. If false, the
+    /// settings decide.
     pub rewrites: bool,
 }
 
@@ -41,32 +41,32 @@ impl RepairRequest {
         Self { scope, anew: false, rewrites: false }
     }
 
-    /// A rewriting.
+    /// A repair that may rewrite functions.
     pub(crate) fn rewriting(scope: Scope) -> Self {
         Self { rewrites: true, ..Self::of(scope) }
     }
 }
 
-/// Something that can be done.
+/// A code action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Repair a scope; the diagnostics at the cursor that this repairs.
+    /// Repairs a scope. The diagnostics are those at the cursor that the repair removes.
     Repair(RepairRequest, Vec<Diagnostic>),
-    /// A fix at hand, and the diagnostic that it fixes.
+    /// Applies a fix of a diagnostic.
     Fix(Fix, Diagnostic),
-    /// Change the text but not its computation.
+    /// Changes the text but not the computation.
     Refactor(Refactoring),
-    /// Transform a loop.
+    /// Transforms a loop.
     Loop(Offer),
-    /// Find the best order for the nest whose outermost loop starts at this offset; see
+    /// Applies the best schedule of the nest whose outermost loop starts at this offset; see
     /// [`nest::best_schedule`].
     Schedule(usize),
-    /// Allow a diagnostic by a comment.
+    /// Suppresses a diagnostic by a comment.
     Allow(Fix, Diagnostic),
 }
 
-/// Returns the actions for a range. `diagnostics` are those of the document; `is_asked` is true if
-/// the user opened the menu, and false if the editor asks for the light bulb.
+/// Returns the actions for a range. `diagnostics` are those of the document. `is_asked` is true if
+/// the user opened the menu, and false for an automatic request of the editor.
 pub(crate) fn actions(
     document: &Document,
     range: &Range<usize>,
@@ -129,27 +129,27 @@ fn is_reduce_at(document: &Document, offset: usize) -> bool {
     })
 }
 
-/// The comment that allows a diagnostic.
+/// The fix that suppresses a diagnostic by a comment.
 fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
     let edits = checks::allow(document, [it]);
     let title = format!("Suppress {} on this line", it.code);
     (!edits.is_empty()).then_some(Fix { title, applicability: Applicability::Unsafe, edits })
 }
 
-/// Returns true if a repair of the file may change a diagnostic.
+/// True if a repair of the file may remove a diagnostic.
 pub(crate) fn may_be_repaired(it: &Diagnostic) -> bool {
     it.repair.is_placed() || it.repair == Repair::Edits && it.severity <= Severity::Warning
 }
 
-/// Returns true if a repair of the file would change its text. Not all diagnostics with fixes have
-/// one that holds.
+/// True if a repair of the file would change its text. The fix of a diagnostic may be rejected, so
+/// fixes alone do not decide this.
 pub(crate) fn is_repairable(document: &Document, diagnostics: &[Diagnostic]) -> bool {
     let is_placed = |it: &Diagnostic| it.repair.is_placed();
     let edited = || diagnostics.iter().filter(|it| may_be_repaired(it));
     diagnostics.iter().any(is_placed) || !document.fix_all(edited(), false).0.is_empty()
 }
 
-/// The ops that a placement inserts, as its titles call them.
+/// The names of the ops that a placement inserts, for titles of actions.
 pub(crate) fn placed_ops(document: &Document) -> &str {
     let model = document.model();
     match (document.is_of_heir(), model.heir.level_budget) {

@@ -1,5 +1,5 @@
-//! Completion: values in scope, blocks, symbols, types and aliases by their sigil, and ops where an
-//! op may stand.
+//! Completion. After a sigil it proposes values in scope, blocks, symbols, types or aliases; it
+//! proposes ops where an op may start.
 
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ pub(crate) struct Completion {
     pub range: Range<usize>,
     /// The proposals, best first.
     pub proposals: Vec<Proposal>,
-    /// True if there are more.
+    /// True if proposals were left out.
     pub is_cut: bool,
 }
 
@@ -86,7 +86,8 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
         (Some('%'), Some(op)) => {
             let mut found = values(document, op, offset, prefix);
             if let Some(wanted) = wanted_type(&before[..word_start - start]) {
-                // Values of the wanted type come first, then near values before far ones.
+                // Values of the wanted type come first; the sort is stable, so nearer values still
+                // precede others.
                 found.sort_by_key(|it| !it.detail.starts_with(wanted));
             }
             if found.iter().any(|it| it.label == prefix)
@@ -212,7 +213,7 @@ fn is_in_attributes(before: &str) -> bool {
     is_open && (count('(') > count(')') || before[..open].trim_end().ends_with("attributes"))
 }
 
-/// The attributes with a meaning at this offset.
+/// The attributes of noisy for arguments and results.
 fn attributes() -> Vec<Proposal> {
     vec![
         Proposal {
@@ -283,7 +284,7 @@ fn each_value(ir: &Ir, op: Op, offset: usize, visit: &mut dyn FnMut(Value) -> bo
     }
 }
 
-/// Maximum number of values that placeholders are chosen from.
+/// Maximum number of candidates for the placeholders of a template.
 const MAX_CANDIDATES: usize = 64;
 
 impl Scope {
@@ -363,15 +364,15 @@ fn aliases(ir: &Ir, from: Op, before: Option<usize>, prefix: &str) -> Vec<Propos
         .collect()
 }
 
-/// True if this part of a line ends where the location of an op or argument is written: an alias
-/// there may be defined later.
+/// True if this part of a line ends where the location of an op or argument starts. An alias there
+/// may be defined later.
 fn is_after_loc(before: &str) -> bool {
     let before = before.trim_end().strip_suffix("loc(");
     before.is_some_and(|it| !it.trim_end().ends_with(['=', ',', '[', '(']))
 }
 
-/// The ops that may be in a function, or at the top level; with the name of their result where none
-/// is written yet.
+/// The ops that may be in a function, or at the top level. `result` is the name of their result,
+/// unless the line already has one.
 fn ops(is_top_level: bool, result: Option<&str>, scope: &Scope) -> Vec<Proposal> {
     let of_top = Traits::SYMBOL | Traits::SYMBOL_TABLE;
     let defines_symbol = |kind: &OpKind| kind.spec().traits.intersects(of_top);
@@ -401,7 +402,7 @@ fn is_top_level(ir: &Ir, at: Option<Op>, offset: usize) -> bool {
     container.is_none_or(|it| matches!(ir.op(it).kind, OpKind::Chunk | OpKind::BuiltinModule))
 }
 
-/// The first number that no value in the function at an op has as its name.
+/// The value name with the smallest number that is free in the function around an op.
 fn new_name(ir: &Ir, at: Option<Op>) -> String {
     let is_in_module = |op: Op| {
         let parent = ir.parent_op(op).map(|it| ir.op(it).kind);
@@ -517,8 +518,8 @@ mod tests {
         }
     }
 
-    /// The name of the result that comes with `noisy.add` at `$0`, for the text as opened and as
-    /// edited.
+    /// The result name in the proposal of `noisy.add` at `$0`. Each word in `typed` is inserted and
+    /// removed before.
     fn result(text: &str, typed: &[&str]) -> String {
         let at = text.find("$0").unwrap_or_default();
         let mut document = Document::new(&text.replacen("$0", "", 1));

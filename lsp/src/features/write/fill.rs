@@ -8,7 +8,7 @@ use noisy_syntax::dialect::TypeClass;
 pub(crate) struct Scope(pub Vec<(String, String)>);
 
 impl Scope {
-    /// The same without a value, which is the result of the op that is being written.
+    /// Returns the scope without a value, the result of the op that is being written.
     pub(super) fn without(mut self, name: &str) -> Self {
         self.0.retain(|it| it.0 != name);
         self
@@ -19,7 +19,7 @@ impl Scope {
     }
 }
 
-/// An operand that was chosen or is written.
+/// An operand that was chosen, or that is already written.
 #[derive(Clone, Debug)]
 struct Operand {
     name: String,
@@ -101,7 +101,8 @@ pub(super) fn rest(line: &str, scope: &Scope) -> Option<String> {
         }
     });
     let plain = out.replace(['«', '»'], "");
-    // A type that does not follow from the operands, such as that of a cast, stays an example.
+    // A type that does not follow from the operands, such as the result type of a cast, stays an
+    // example.
     (is_whole || plain.contains(" -> ") || plain.contains(" to ")).then_some(plain)
 }
 
@@ -114,7 +115,7 @@ enum Role {
 }
 
 fn role(place: &str, after: &str, n_operands: usize) -> Role {
-    // A name before `=` is defined.
+    // A name before ` = ` or `:` is a definition, not an operand.
     let is_defined = after.starts_with(" = ") || after.starts_with(':');
     if place.starts_with('%') && !place.contains(' ') {
         if is_defined { Role::Other } else { Role::Operand }
@@ -132,7 +133,7 @@ pub(super) fn split(template: &str) -> Option<(&str, &str, &str)> {
     Some((before, place, after))
 }
 
-/// Replaces the placeholders of a template; they stay placeholders.
+/// Replaces the texts of the placeholders of a template.
 fn replaced(template: &str, with: &mut dyn FnMut(&str, Role) -> String) -> String {
     let (mut out, mut rest, mut n_operands) = (String::new(), template, 0);
     while let Some((before, place, after)) = split(rest) {
@@ -148,7 +149,7 @@ fn replaced(template: &str, with: &mut dyn FnMut(&str, Role) -> String) -> Strin
 fn choose(class: TypeClass, scope: &Scope, chosen: &[Option<Operand>]) -> Option<Operand> {
     let others = || chosen.iter().flatten().filter(|it| !it.is_fixed);
     let is_fixed = is_fixed(class);
-    // Operands of one kind mostly have one type.
+    // Operands of one family usually have the same type.
     let is_like = |it: &&Operand, ty: &str| family(&it.ty) == family(ty);
     let is_same =
         |ty: &str| is_fixed || others().filter(|it| is_like(it, ty)).all(|it| it.ty == ty);
@@ -159,13 +160,13 @@ fn choose(class: TypeClass, scope: &Scope, chosen: &[Option<Operand>]) -> Option
     Some(Operand { name: name.clone(), ty: ty.clone(), is_fixed })
 }
 
-/// The type that an example of a type stands for.
+/// The type of an operand that replaces an example type in a template.
 fn follows<'a>(example: &str, chosen: &'a [Option<Operand>]) -> Option<&'a str> {
     let free = chosen.iter().flatten().filter(|it| !it.is_fixed);
     free.map(|it| &*it.ty).find(|ty| family(ty) == family(example))
 }
 
-/// The kind of a type, as far as an example shows it.
+/// The family of a type. A type replaces example types of its own family only.
 fn family(ty: &str) -> &'static str {
     match ty.find(|c: char| !c.is_ascii_lowercase()).map_or(ty, |at| &ty[..at]) {
         "memref" => "memref",
@@ -175,12 +176,12 @@ fn family(ty: &str) -> &'static str {
     }
 }
 
-/// True if the class has one type, which the op does not spell out as an example.
+/// True if the class has a single type. Such a type is never an example.
 fn is_fixed(class: TypeClass) -> bool {
     matches!(class, TypeClass::Noisy | TypeClass::I1 | TypeClass::Index)
 }
 
-/// True if a type is of a class.
+/// True if a type is in a class.
 fn fits(class: TypeClass, ty: &str) -> bool {
     let width = |prefix: &str| ty.strip_prefix(prefix).and_then(|it| it.parse::<u32>().ok());
     match class {
@@ -228,7 +229,7 @@ mod tests {
         assert_eq!(plain(OpKind::NoisyDecode), "%r = noisy.decode %m : !noisy.i32 -> i5");
         assert_eq!(plain(OpKind::ArithExtsi), "%r = arith.extsi %c : i1 to i64");
         assert_eq!(plain(OpKind::MemrefStore), "memref.store %m, %b[%i] : memref<8xf32>");
-        // A value is taken twice rather than one of another type.
+        // The same value is used twice instead of a value of another type.
         assert_eq!(plain(OpKind::ArithAddf), "%r = arith.addf %f, %f : f32");
         let none = filled(OpKind::NoisyMul, &OpKind::NoisyMul.spec().template(), &Scope::default());
         assert_eq!(none, OpKind::NoisyMul.spec().template());

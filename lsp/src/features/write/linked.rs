@@ -8,11 +8,11 @@ use crate::features::find::cursor::{self, Entity};
 use crate::features::find::reference;
 use crate::features::write::rename;
 
-/// Maximum number of mentions that are edited with each key.
+/// Maximum number of mentions that are edited together.
 const MAX: usize = 500;
 
-/// The mentions of the entity at an offset, each the same text without its sigil; empty if there is
-/// only one.
+/// The mentions of the entity at an offset, without their sigils, if their texts are equal. Empty
+/// if there is only one.
 pub(crate) fn linked(source: &Source, offset: usize) -> Vec<Range<usize>> {
     let Some(mention) = cursor::mention_at(source, offset) else { return Vec::new() };
     if matches!(mention.entity, Entity::OpName(_)) {
@@ -30,7 +30,7 @@ pub(crate) fn linked(source: &Source, offset: usize) -> Vec<Range<usize>> {
     let here = bare(mention.range);
     let text = source.slice(here.clone());
     out.retain(|it| source.slice(it.clone()) == text);
-    // Quoted names are not typed this way.
+    // Quoted names are not edited together.
     let is_plain = !text.contains('"') && !text.is_empty();
     if out.len() < 2 || !is_plain || offset < here.start { Vec::new() } else { out }
 }

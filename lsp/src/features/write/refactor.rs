@@ -1,11 +1,12 @@
 //! Refactorings: rename the values of a function, extract ops into a function, inline a call, write
-//! an op in the other form, declare the bounds that callers keep, clean up a function, or one op.
+//! an op in the other form, declare noise bounds from the calls of a function, clean up a function,
+//! simplify one op.
 //!
-//! *Laws.* The program computes the same: renamed ops or ops in the other form print the same in
-//! the generic form, and no refactoring introduces an error. All other bytes stay, above all
-//! comments. [`edits`] proves this on a copy of the text, and returns no edits otherwise. The proof
-//! only covers ops whose syntax is known: an op with an unknown custom form is not rewritten.
-//! Offering a refactoring costs O(size of its range); its edits cost as much as reading the file
+//! *Laws.* The program computes the same: a renaming or a change of form keeps its generic form,
+//! and no refactoring introduces an error. All other bytes stay, comments above all. [`edits`]
+//! checks this on a copy of the text, and returns no edits if the check fails. The check only
+//! covers ops with known syntax: an op with an unknown custom form is not rewritten. Offering a
+//! refactoring costs O(size of its range); computing its edits costs as much as reading the file
 //! three times.
 
 mod clean;

@@ -28,8 +28,8 @@ pub(crate) fn prepare(source: &Source, offset: usize) -> Option<Target> {
     Some(Target { text: source.slice(range.clone()), range })
 }
 
-/// The entity named at an offset, and its name: of `@m::@f` the part at the offset, of `%a#1` the
-/// name.
+/// The entity whose name is at an offset, and the range of the name: of `@m::@f` the part at the
+/// offset, of `%a#1` the part without `#1`.
 fn named_at(source: &Source, offset: usize) -> Option<(Entity, Range<usize>)> {
     let mention = cursor::mention_at(source, offset)?;
     let is_definition =
@@ -60,7 +60,7 @@ pub(crate) fn name_in(source: &Source, entity: Entity, range: Range<usize>) -> R
     }
 }
 
-/// The names of a symbol reference, and where they stand with their sigils, quotes and escapes.
+/// The names of a symbol reference, with their ranges including sigils, quotes and escapes.
 fn names(source: &Source, range: &Range<usize>) -> Vec<(Range<usize>, String)> {
     let text = source.slice(range.clone());
     let tokens = lex(&text).tokens.into_iter().filter(|it| it.kind == TokenKind::At);
@@ -71,14 +71,14 @@ fn names(source: &Source, range: &Range<usize>) -> Vec<(Range<usize>, String)> {
     tokens.map(name).collect()
 }
 
-/// One name of a symbol reference, and the op that it means.
+/// One name of a symbol reference, and the op that it refers to.
 struct SymbolPart {
     range: Range<usize>,
     target: Option<Op>,
 }
 
-/// The names of a symbol reference in an op with their meanings: the first as visible from the op,
-/// each other one inside of the previous one.
+/// The names of a symbol reference in an op, with their targets: the first name is resolved from
+/// the op, each further one inside the previous target.
 fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<SymbolPart> {
     let ir = source.ir();
     let mut outer = None;
@@ -99,8 +99,8 @@ fn parts(source: &Source, from: Op, range: Range<usize>) -> Vec<SymbolPart> {
     names(source, &range).into_iter().enumerate().map(part).collect()
 }
 
-/// All occurrences of the name of a value, without pack index, in textual order. Ops of `affine`
-/// may name an operand several times: `%m[%i, %i + 1]`.
+/// All occurrences of the name of a value, without pack index, in textual order. The text of an
+/// `affine` op may contain an operand several times: `%m[%i, %i + 1]`.
 pub(crate) fn mentions(source: &Source, value: Value) -> Vec<Range<usize>> {
     let ir = source.ir();
     let entity = Entity::Value(value);
@@ -125,7 +125,8 @@ pub(crate) fn mentions(source: &Source, value: Value) -> Vec<Range<usize>> {
     out
 }
 
-/// The mentions of an entity, including its definition; `None` if that is not in this file.
+/// The mentions of an entity, including its definition; `None` if the definition is not in this
+/// file.
 fn places(source: &Source, entity: Entity) -> Option<Vec<Range<usize>>> {
     let ir = source.ir();
     let (_, definition) = defining(ir, entity)?;
@@ -172,8 +173,8 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
             "'{new}' is not a name: expected {sigil} and letters, digits, _ $ . - (or digits only)"
         ));
     }
-    // In a string MLIR takes some control characters for its end. Bytes that are not UTF-8 are
-    // written as escapes.
+    // Some control characters end a string in MLIR. Bytes that are not UTF-8 are written as
+    // escapes.
     let is_bad = |it: char| it.is_control() || "\"\\".contains(it);
     if is_symbol && bytes_of(&bare).utf8_chunks().any(|it| it.valid().contains(is_bad)) {
         return Err(format!("{new:?} is not a name of a symbol"));
@@ -208,7 +209,8 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
             let is_other =
                 |region: Region| ir.defs(region, name).iter().any(|it| !own.contains(it));
             let region = ir.def_region(value);
-            // Names never shadow: the name must be free in all ancestors and inside.
+            // Names must not shadow each other, so the name must be free in all ancestors and in
+            // nested regions.
             let mut taken = false;
             let mut outer = Some(region);
             while let Some(it) = outer {
@@ -237,8 +239,8 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
             if others.iter().any(|it| *it != op) {
                 return Some(format!("@{new} is defined already"));
             }
-            // Through an op of an unknown kind the names of outer symbol tables are visible, too,
-            // so one name may hide another.
+            // Names of outer symbol tables are visible inside ops of unknown kinds, so one name may
+            // hide another.
             let users = reference::symbol_users(ir, op).into_iter();
             let is_hidden = users
                 .filter_map(|it| ir.resolve_symbol(it, name))
@@ -266,7 +268,7 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The text after the entity at `~` is renamed.
+    /// The text after a rename of the entity at `~`.
     fn renamed(text: &str, new: &str) -> Result<String, String> {
         let at = text.find('~').unwrap_or_default();
         let mut text = text.replacen('~', "", 1);
@@ -345,7 +347,7 @@ mod tests {
     #[test]
     fn symbols_are_renamed_through_every_nesting() {
         for (text, wanted) in [
-            // A function in a function's region is no symbol of the module.
+            // A symbol in the region of a function is not a symbol of the module.
             (
                 "func.func private @~c()\nfunc.func @f() {\n  \"t.x\"() {sym_name = \"c\"} : () -> ()\n  call @c() : () -> ()\n  return\n}\n",
                 "func.func private @q()\nfunc.func @f() {\n  \"t.x\"() {sym_name = \"c\"} : () -> ()\n  call @q() : () -> ()\n  return\n}\n",
@@ -359,7 +361,7 @@ mod tests {
                 "func.func private @c()\ngpu.module @m {\n  func.func private @~c()\n  func.func @f() {\n    call @c() : () -> ()\n    return\n  }\n}\n\"t.x\"() {a = @m::@c, b = @c} : () -> ()\n",
                 "func.func private @c()\ngpu.module @m {\n  func.func private @q()\n  func.func @f() {\n    call @q() : () -> ()\n    return\n  }\n}\n\"t.x\"() {a = @m::@q, b = @c} : () -> ()\n",
             ),
-            // Nothing outside of a module is meant in it.
+            // A reference in a module does not refer to symbols outside of it.
             (
                 "func.func private @~c()\nmodule {\n  func.func private @c()\n  \"t.x\"() {a = @c} : () -> ()\n}\n",
                 "func.func private @q()\nmodule {\n  func.func private @c()\n  \"t.x\"() {a = @c} : () -> ()\n}\n",

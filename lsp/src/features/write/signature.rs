@@ -10,7 +10,7 @@ use noisy_syntax::{AttrData, OpKind, TokenKind, TypeData, ValueData};
 use crate::features::words;
 use crate::features::write::snippet;
 
-/// A signature with the cursor's position in it.
+/// A signature, with the parameter at the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
     /// The whole signature.
@@ -31,7 +31,7 @@ pub(crate) fn signature(document: &Document, offset: usize) -> Option<Signature>
     called(document, &before, offset).or_else(|| written(&before))
 }
 
-/// The callee of the call `... @f(%a, ` at the end of the text.
+/// The signature of the callee, if the text ends in a call such as `... @f(%a, `.
 fn called(document: &Document, before: &str, offset: usize) -> Option<Signature> {
     let (name, arguments) = call_that_is_open(before)?;
     let ir = document.ir();
@@ -74,8 +74,8 @@ fn called(document: &Document, before: &str, offset: usize) -> Option<Signature>
     })
 }
 
-/// The names of the parameters in the text of a declaration, which defines no values; empty if they
-/// have none.
+/// The names of the parameters in the text of a declaration, whose parameters are not values. Empty
+/// if the parameters have no names.
 fn declared_names(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     let (mut depth, mut is_first) = (0, false);
@@ -101,7 +101,7 @@ fn declared_names(text: &str) -> Vec<String> {
     out
 }
 
-/// The name of the function and the arguments so far, if a text ends in the arguments of a call.
+/// The callee and the arguments so far, if a text ends in the arguments of a call.
 fn call_that_is_open(before: &str) -> Option<(&str, &str)> {
     let tokens = lex(before).tokens;
     let open = tokens.iter().rposition(|it| it.kind == TokenKind::LParen)?;
@@ -112,7 +112,7 @@ fn call_that_is_open(before: &str) -> Option<(&str, &str)> {
     Some((&before[name.range()][1..], &before[tokens[open].range().end..]))
 }
 
-/// The op whose operands are written.
+/// The signature of the op whose operands are being written.
 fn written(before: &str) -> Option<Signature> {
     let body = before.rsplit('=').next()?.trim_start();
     let name = body.split([' ', '\t']).next().filter(|it| it.len() < body.len())?;
@@ -126,7 +126,7 @@ fn written(before: &str) -> Option<Signature> {
 mod tests {
     use super::*;
 
-    /// The label and the active parameter where `~` stands.
+    /// The label and the active parameter at `~`.
     fn shown(text: &str) -> Option<(String, String)> {
         let at = text.find('~').expect("a cursor");
         let document = Document::new(&text.replacen('~', "", 1));

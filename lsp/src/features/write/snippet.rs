@@ -20,8 +20,8 @@ fn body(template: &str) -> &str {
     }
 }
 
-/// An op as a snippet of the protocol. `result` is the name of its result, if that is to be written
-/// as well; the values in scope are its operands.
+/// Converts the template of an op to a snippet of the protocol. `result` is the name of its result,
+/// if the snippet includes the result. Values in scope become its operands.
 pub(crate) fn snippet(name: &str, result: Option<&str>, scope: &Scope) -> Option<String> {
     let kind = OpKind::of(name);
     let whole = fill::filled(kind, &template(name)?, scope);
@@ -69,7 +69,7 @@ mod tests {
                 let place = plain[at..end].split_once(':').map_or("", |it| it.1).to_owned();
                 plain.replace_range(at..(end + 1).min(plain.len()), &place);
             }
-            // Names may be undefined; the syntax is right.
+            // Names may be undefined, but the syntax must be correct.
             let found = Document::new(&plain).diagnostics();
             let codes: Vec<_> = found.iter().map(|it| it.code).collect();
             let is_syntax = |it: &&str| it.starts_with("expected") || *it == "unknown-op";

@@ -1,35 +1,35 @@
-//! Lines, indentation, and the comments that belong to an op.
+//! Lines, indentation, and the comments above and after an op.
 
 use std::ops::Range;
 
-/// Returns the start of the line of a byte.
+/// Returns the start of the line that contains a byte.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |it| it + 1)
 }
 
-/// Returns the position after the line break of the line of a byte, or the end.
+/// Returns the end of the line that contains a byte, after its line break.
 pub(super) fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |it| at + it + 1)
 }
 
-/// Returns the indentation of the line of a byte.
+/// Returns the indentation of the line that contains a byte.
 pub(super) fn indent_of(text: &str, at: usize) -> String {
     let line = &text[line_start(text, at)..];
     line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect()
 }
 
-/// Returns true if only blanks precede a byte on its line.
+/// Returns true if only white space precedes a byte on its line.
 pub(super) fn is_first(text: &str, at: usize) -> bool {
     text[line_start(text, at)..at].trim().is_empty()
 }
 
-/// Returns true if only blanks or a comment follow a byte on its line.
+/// Returns true if only white space or a comment follows a byte on its line.
 pub(super) fn is_last(text: &str, at: usize) -> bool {
     let rest = text[at..line_end(text, at)].trim();
     rest.is_empty() || rest.starts_with("//")
 }
 
-/// Extends a range that is alone on its lines to whole lines, with a comment after it.
+/// Extends a range to whole lines, with a comment after it, if no other text is on these lines.
 pub(super) fn lines(text: &str, range: &Range<usize>) -> Range<usize> {
     if is_first(text, range.start) && is_last(text, range.end) {
         line_start(text, range.start)..line_end(text, range.end)
@@ -38,7 +38,7 @@ pub(super) fn lines(text: &str, range: &Range<usize>) -> Range<usize> {
     }
 }
 
-/// Returns the start of the comments right above a line.
+/// Returns the start of the comment lines directly above a line.
 pub(super) fn with_comments(text: &str, start: usize) -> usize {
     let mut at = start;
     while at > 0 {

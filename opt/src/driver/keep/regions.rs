@@ -1,18 +1,19 @@
-//! Edits of ops that stay, and of their regions.
+//! Edits of ops that stayed, and of their regions.
 
 use noisy_analyses::TextEdit;
 use noisy_syntax::{Op, OpKind, Region, Traits, Value};
 
 use super::{Keep, layout};
 
-/// The text inserted between two items that stay.
+/// The ops that are inserted between two items that stay in place.
 #[derive(Debug, Default)]
 struct Gap {
     ops: Vec<Op>,
 }
 
 impl Keep<'_> {
-    /// Adds the edits of an op that stays. Returns false if it has to be printed.
+    /// Adds the edits of an op that stayed. Returns false if edits cannot express its change; then
+    /// it is printed.
     pub(super) fn op(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
         let (before, after) = (self.before, self.after);
         let (old, new) = (before.op(op), after.op(op));
@@ -41,7 +42,7 @@ impl Keep<'_> {
         true
     }
 
-    /// Returns true if the first block of a region has the same arguments as before.
+    /// Returns true if the entry block of a region has the same arguments as before.
     fn has_same_arguments(&self, region: Region) -> bool {
         let (before, after) = (self.before, self.after);
         let (old, new) = (before.entry_block(region), after.entry_block(region));
@@ -53,7 +54,7 @@ impl Keep<'_> {
         old == new && new.iter().all(is_same)
     }
 
-    /// Results that have new names.
+    /// Adds edits for results with new names. Returns false if edits are not possible.
     fn results(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
         let ir = self.source.ir();
         let data = ir.op(op);
@@ -69,12 +70,13 @@ impl Keep<'_> {
             }
             at += it.count as usize;
         }
-        // Unnamed results that are used now need a name.
+        // Results without a name in the text need one if they are used now.
         at == data.results.len()
             || data.results.iter().all(|&it| self.after.value(it).uses.is_empty())
     }
 
-    /// Operands that changed, or whose names changed.
+    /// Adds edits for operands that changed or have new names. Returns false if edits are not
+    /// possible.
     fn operands(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
         let (before, after, ir) = (self.before, self.after, self.source.ir());
         for (at, operand) in after.op(op).operands.iter().enumerate() {
@@ -97,7 +99,7 @@ impl Keep<'_> {
         true
     }
 
-    /// Successors that changed.
+    /// Adds edits for changed successors. Returns false if edits are not possible.
     fn ways(&self, op: Op, out: &mut Vec<TextEdit>) -> bool {
         let ir = self.source.ir();
         let (old, new) = (&self.before.extra(op).successors, &self.after.extra(op).successors);
@@ -121,7 +123,7 @@ impl Keep<'_> {
         true
     }
 
-    /// Adds the edits of a label that stays.
+    /// Adds the edits of a label that stayed.
     fn label(&self, label: Op, out: &mut Vec<TextEdit>) {
         let (before, after) = (self.before, self.after);
         let block = after.label_block(label);
@@ -136,7 +138,7 @@ impl Keep<'_> {
         }
     }
 
-    /// `^bb1(%a: i32):`
+    /// Prints a label: `^bb1(%a: i32):`.
     fn label_text(&self, label: Op) -> String {
         let block = self.after.label_block(label);
         let name = self.names.blocks.get(&block).map_or("bb", |it| it.as_str());
@@ -155,8 +157,8 @@ impl Keep<'_> {
         if args.is_empty() { format!("^{name}:") } else { format!("^{name}({}):", args.join(", ")) }
     }
 
-    /// Returns true if an item is implicit in the text: the label of an entry, or a terminator
-    /// without operands.
+    /// Returns true if an item is implicit in the text: the label of an entry block, or a
+    /// terminator without operands.
     fn is_unwritten(&self, item: Op) -> bool {
         let (before, after, ir) = (self.before, self.after, self.source.ir());
         let is_old = item.index() < before.bounds().0
@@ -172,7 +174,7 @@ impl Keep<'_> {
         }
     }
 
-    /// Adds the edits of the items of a region that stays.
+    /// Adds the edits of the items of a region.
     pub(super) fn region(&self, region: Region, out: &mut Vec<TextEdit>) {
         let (after, ir) = (self.after, self.source.ir());
         let old: Vec<Op> = if region.index() < ir.bounds().3 && self.is_written(region) {
@@ -229,14 +231,14 @@ impl Keep<'_> {
         }
     }
 
-    /// Returns true if the items of a region are those of the text.
+    /// Returns true if a region belongs to the same op in the text.
     fn is_written(&self, region: Region) -> bool {
         self.source.ir().region(region).parent.is_some()
             && self.before.region(region).parent == self.source.ir().region(region).parent
     }
 
-    /// Inserts ops after an item that stays, or before one, or into a region in which nothing
-    /// stays.
+    /// Inserts ops after the item `previous` or before the item `next`, which stay in place.
+    /// Without either, inserts them at the start of the region.
     fn fill(
         &self,
         region: Region,
@@ -258,7 +260,7 @@ impl Keep<'_> {
             }
             out
         };
-        // Constants follow other ops; moved ops come before the op that they left.
+        // Constants are inserted after the previous item, other ops before the next one.
         let is_constant = gap.ops.iter().all(|&it| self.after.op(it).kind.has(Traits::CONSTANT));
         let is_op = |it: &Op| self.after.op(*it).kind != OpKind::Label;
         let goes_before = next.is_some_and(|it| is_op(&it)) && !is_constant;
@@ -297,7 +299,7 @@ impl Keep<'_> {
             }
             return;
         }
-        // Right after the brace.
+        // Insert after the opening brace.
         let ir = self.source.ir();
         let Some(holder) = ir.region(region).parent else { return };
         let Some(&(own, _)) = ir.op(holder).regions.iter().find(|it| it.1 == region) else {
@@ -315,14 +317,13 @@ impl Keep<'_> {
         }
     }
 
-    /// Returns the position after the `{` of a region that starts at a byte of the own text of its
-    /// op.
+    /// Returns the position after the `{` of a region, given its offset in the own text of its op.
     fn range_of_region(&self, holder: Op, own: u32) -> Option<usize> {
         let span = noisy_syntax::Span::new(own.checked_sub(1)?, own);
         Some(self.source.ir().absolute(holder, span).end)
     }
 
-    /// Returns the text of an item that is new in its region. A moved item takes its bytes along.
+    /// Returns the text of an item that is inserted into a region. A moved item keeps its text.
     pub(super) fn rendered(&self, item: Op, indent: &str) -> String {
         if self.after.op(item).kind == OpKind::Label {
             return self.label_text(item);
@@ -364,7 +365,7 @@ impl Keep<'_> {
     }
 }
 
-/// Returns the positions of a longest increasing subsequence.
+/// Marks the elements of a longest increasing subsequence.
 fn rising(ranks: &[Option<usize>]) -> Vec<bool> {
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; ranks.len()];

@@ -1,10 +1,10 @@
-//! The lines that a step changes, from the recorded changes ([`Ir::changes`]).
+//! The lines that a step changes, computed from the recorded changes ([`Ir::changes`]).
 //!
-//! An op whose operands or attributes changed is printed in place. One that was inserted, moved or
-//! erased is removed with all its lines, and printed after the previous item if it is alive. An
-//! enclosing op whose own lines changed because of its contents is printed completely. *Cost.* The
-//! printed ops, and for each one pass over the list of the owners of lines. If many ops changed, or
-//! one is not where it is expected, the whole program is compared.
+//! An op with changed operands or attributes is printed again in place. For an op that was
+//! inserted, moved or erased, the old lines are removed; if it is alive, it is printed after the
+//! previous item. An enclosing op is printed completely if its own lines changed. *Cost.* Linear in
+//! the printed ops, plus a pass over the owners of all lines for each. If many ops changed, or an
+//! op is not at its expected position, the whole program is compared.
 
 use noisy_page::recording::Hunk;
 use noisy_syntax::{Ir, Op, OpKind, Region, Traits};
@@ -12,30 +12,30 @@ use rustc_hash::FxHashMap;
 
 use super::{ReplayState, Rows, fingerprint, hunks};
 
-/// If more ops changed, the whole program is compared.
+/// Maximum number of changed ops. With more, the whole program is compared.
 const MOST: usize = 48;
 
-/// Entries of a list that are scanned in the time of one op.
+/// Number of list entries that are scanned in the time of one visit of an op.
 const LISTED: usize = 128;
 
-/// Lines of the program before a step, and their replacement.
+/// A range of lines of the program before a step, and its replacement.
 struct Edit {
     start: usize,
     end: usize,
     new: Rows,
 }
 
-/// The change of the lines of an op.
+/// The way in which the lines of an op change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// They are printed again in place.
+    /// The lines are printed again in place.
     Stays,
-    /// They are removed, and printed elsewhere if the op is alive.
+    /// The lines are removed, and printed elsewhere if the op is alive.
     Moves,
 }
 
 impl ReplayState {
-    /// Returns the changes of lines since the last call. `None` if the whole program has to be
+    /// Returns the changes of lines since the last call. `None` if the whole program must be
     /// compared.
     pub(super) fn edits(&mut self, ir: &Ir) -> Option<Vec<Hunk>> {
         let changes = ir.changes()?;
@@ -69,7 +69,7 @@ impl ReplayState {
             }
         }
         let mut ops: Vec<(Op, Fate)> = fates.iter().map(|it| (*it.0, *it.1)).collect();
-        // In order in each region: an op is placed after the previous one.
+        // In program order in each region, because an op is inserted after the previous one.
         ops.sort_by_cached_key(|&(op, _)| {
             let place = ir.is_alive(op).then(|| (ir.op(op).parent.index(), ir.rank(op)));
             (place, op.index())
@@ -101,7 +101,7 @@ impl ReplayState {
         Some(self.hunks_of(edits))
     }
 
-    /// Returns the hunks of edits, and updates the owners of lines.
+    /// Converts edits to hunks, and updates the owners of lines.
     fn hunks_of(&mut self, mut edits: Vec<Edit>) -> Vec<Hunk> {
         // Insertions at a position come before replacements at the same position.
         edits.sort_by_key(|it| (it.start, it.end));
@@ -127,7 +127,7 @@ impl ReplayState {
         out
     }
 
-    /// Returns the previous lines of an op with its contents, or of a label.
+    /// Returns the range of the old lines of an op with its regions, or of a label.
     fn lines_of(&mut self, op: Op) -> Option<(usize, usize)> {
         self.n_looked += 1 + self.owners.len() / LISTED;
         let start = self.owners.iter().position(|&it| it == op)?;
@@ -135,8 +135,8 @@ impl ReplayState {
         Some((start, end))
     }
 
-    /// Returns the position for an item without lines: after the previous one, or first in its
-    /// region.
+    /// Returns the position at which an item without lines is inserted: after the previous item, or
+    /// at the start of its region.
     fn place(
         &mut self,
         ir: &Ir,
@@ -151,7 +151,7 @@ impl ReplayState {
             let has_moved = fates.get(&prev) == Some(&Fate::Moves);
             match self.lines_of(prev).filter(|_| !has_moved) {
                 Some((_, end)) => return Some(end),
-                // This is the label of the first block.
+                // The previous item is the label of the entry block.
                 None if ir.op(prev).kind == OpKind::Label && ir.prev(prev).is_none() => {}
                 None => return None,
             }
@@ -184,7 +184,7 @@ impl ReplayState {
             None => 0,
         };
         if ir.op(op).kind == OpKind::Label {
-            // It is at the position of the op around it.
+            // A label has the indentation of the enclosing op.
             let line = self.label(ir, ir.label_block(op), depth.checked_sub(1)?);
             out.push(op, line);
         } else {
@@ -194,12 +194,12 @@ impl ReplayState {
     }
 }
 
-/// Returns the op of a region; `None` at the top.
+/// Returns the op that has a region; `None` for the top region.
 fn holder(ir: &Ir, region: Region) -> Option<Op> {
     ir.region(region).parent.filter(|&it| ir.op(it).kind.is_op())
 }
 
-/// Returns the isolated op around an op, or the outermost one.
+/// Returns the nearest enclosing op that is isolated from above, or else the outermost op.
 fn home(ir: &Ir, op: Op) -> Op {
     let mut at = op;
     while let Some(around) = holder(ir, ir.op(at).parent) {
@@ -211,7 +211,7 @@ fn home(ir: &Ir, op: Op) -> Op {
     at
 }
 
-/// Returns true if an op is inside one of these.
+/// Returns true if an op is inside one of the given ops.
 fn is_within(ir: &Ir, op: Op, ops: &FxHashMap<Op, Fate>) -> bool {
     let mut at = op;
     while let Some(around) = holder(ir, ir.op(at).parent) {

@@ -1,16 +1,18 @@
-//! `affine.for` as data: bounds, step, body, carried values. Loops are created, copied, moved, and
-//! inlined if they run once.
+//! The parts of an `affine.for`: bounds, step, body, carried values. Functions that create, change
+//! and inline loops.
 //!
-//! *Law.* Created loops pass the verifier. An invalid loop has no [`For`].
+//! *Law.* Created loops pass the verifier. [`For::of`] returns `None` for an invalid loop.
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, AttrData, Block, Ir, Op, OpKind, Sign, Type, TypeData, Value};
 
-use crate::patterns::affine::maps::{Applied, applied, exprs, replaced, simplified, with_exprs};
+use crate::patterns::affine::maps::{
+    Applied, applied, exprs, replaced, shifted, simplified, with_exprs,
+};
 use crate::rewrite::{Rewriter, nested_first, operands};
 
-/// A loop.
+/// The parts of an `affine.for`.
 #[derive(Clone, Debug)]
 pub(crate) struct For {
     pub(crate) op: Op,
@@ -19,12 +21,12 @@ pub(crate) struct For {
     pub(crate) step: i64,
     pub(crate) iv: Value,
     pub(crate) body: Block,
-    /// The initial values.
+    /// The initial values of `iter_args`.
     pub(crate) inits: Vec<Value>,
 }
 
 impl For {
-    /// Returns the data of an `affine.for` with a positive step.
+    /// Returns the parts of an `affine.for` with a positive step.
     pub(crate) fn of(ir: &Ir, op: Op) -> Option<Self> {
         if ir.op(op).kind != OpKind::AffineFor {
             return None;
@@ -50,7 +52,7 @@ impl For {
         out
     }
 
-    /// Returns the carried values of the body: its arguments but the first.
+    /// Returns the carried values as region arguments: all but the first.
     pub(crate) fn carried(&self, ir: &Ir) -> Vec<Value> {
         ir.block(self.body).args.iter().skip(1).copied().collect()
     }
@@ -63,10 +65,10 @@ impl For {
         ir.last_op(self.body).expect("the body of a loop has a terminator")
     }
 
-    /// Returns the number of iterations of a loop whose bounds differ by a constant, at least 0.
+    /// Returns the trip count, if the bounds differ by a constant.
     pub(crate) fn trip_count(&self) -> Option<i64> {
         let low = self.low.single()?;
-        // If there are several upper bounds, all must differ by a constant.
+        // All upper bounds must differ from the lower bound by a constant.
         let Body::Map(all) = &self.high.map.body else { return None };
         let mut least: Option<i64> = None;
         for expr in all {
@@ -86,12 +88,12 @@ impl For {
 }
 
 impl Applied {
-    /// Returns the map if it has one result.
+    /// Returns the map if it has a single result.
     pub(crate) fn single(&self) -> Option<Applied> {
         self.single_expr().map(|_| self.clone())
     }
 
-    /// Returns the expression of a map of one result.
+    /// Returns the expression of a map with a single result.
     pub(crate) fn single_expr(&self) -> Option<&Expr> {
         match &self.map.body {
             Body::Map(all) => match &all[..] {
@@ -102,7 +104,7 @@ impl Applied {
         }
     }
 
-    /// Returns the constant of a map of one result.
+    /// Returns the constant of a map with a single constant result.
     pub(crate) fn constant(&self) -> Option<i64> {
         match self.single_expr() {
             Some(Expr::Const(value)) => Some(*value),
@@ -115,7 +117,7 @@ impl Applied {
         Self { map: Affine::constant(value), operands: Vec::new() }
     }
 
-    /// Returns the map of a value, as a dimension.
+    /// Returns the identity map of a value, as a dimension.
     pub(crate) fn value(value: Value) -> Self {
         Self { map: Affine::identity(1), operands: vec![value] }
     }
@@ -127,17 +129,11 @@ impl Applied {
         Self { map: Affine { body, ..self.map }, operands: self.operands.clone() }
     }
 
-    /// Joins two maps over the operands of both: dimensions of the first, then of the second, then
-    /// symbols likewise; the results of the first, then those of the second.
+    /// Concatenates the dimensions, the symbols and the results of two maps.
     pub(crate) fn joined(&self, other: &Applied) -> Self {
         let (dims, symbols) = (self.map.n_dims, self.map.n_symbols);
-        let shift = |it: &Expr| match it {
-            Expr::Dim(at) => Expr::Dim(at + dims),
-            Expr::Symbol(at) => Expr::Symbol(at + symbols),
-            other => other.clone(),
-        };
         let mut all = exprs(&self.map.body);
-        all.extend(exprs(&other.map.body).iter().map(|it| replaced(it, &shift)));
+        all.extend(exprs(&other.map.body).iter().map(|it| shifted(it, dims, symbols)));
         let (own_dims, own_symbols) = self.operands.split_at(dims as usize);
         let (more_dims, more_symbols) = other.operands.split_at(other.map.n_dims as usize);
         Self {
@@ -150,54 +146,19 @@ impl Applied {
         }
     }
 
-    /// Merges equal operands, drops unused ones, and simplifies the expressions. Operands that are
-    /// computed by other maps stay.
+    /// Merges equal operands, drops unused ones, and simplifies the expressions. Does not compose
+    /// the map with the maps that compute its operands.
     pub(crate) fn tidy(&self) -> Self {
-        let n_dims = self.map.n_dims as usize;
-        let all: Vec<Expr> =
-            exprs(&self.map.body).iter().map(|it| simplified(it, &self.map)).collect();
-        let mut used = vec![false; self.operands.len()];
-        let mut stack: Vec<&Expr> = all.iter().collect();
-        while let Some(it) = stack.pop() {
-            match it {
-                Expr::Const(_) => {}
-                Expr::Dim(at) => used[*at as usize] = true,
-                Expr::Symbol(at) => used[*at as usize + n_dims] = true,
-                Expr::Binary(_, both) => stack.extend([&both.0, &both.1]),
-            }
-        }
-        let mut kept = [Vec::new(), Vec::new()];
-        let mut of_all = Vec::new();
-        for (at, &value) in self.operands.iter().enumerate() {
-            let is_symbol = at >= n_dims;
-            let list: &mut Vec<Value> = &mut kept[usize::from(is_symbol)];
-            if !used[at] {
-                of_all.push(Expr::Const(0));
-                continue;
-            }
-            let place = list.iter().position(|it| *it == value).unwrap_or_else(|| {
-                list.push(value);
-                list.len() - 1
-            }) as u32;
-            of_all.push(if is_symbol { Expr::Symbol(place) } else { Expr::Dim(place) });
-        }
-        let of = |it: &Expr| match it {
-            Expr::Dim(at) => of_all[*at as usize].clone(),
-            Expr::Symbol(at) => of_all[*at as usize + n_dims].clone(),
-            other => other.clone(),
-        };
-        let [dims, symbols] = kept;
-        let (n_dims, n_symbols) = (dims.len() as u32, symbols.len() as u32);
-        let body = with_exprs(&self.map.body, all.iter().map(|it| replaced(it, &of)).collect());
-        let map = Affine { n_dims, n_symbols, body };
-        // Terms that became equal may cancel.
-        let all = exprs(&map.body).iter().map(|it| simplified(it, &map)).collect();
-        let body = with_exprs(&map.body, all);
-        Self { map: Affine { body, ..map }, operands: [dims, symbols].concat() }
+        let mut out = self.clone();
+        out.simplify();
+        out.merge(&|_| None);
+        // Terms over merged operands may cancel.
+        out.simplify();
+        out
     }
 }
 
-/// Returns each result of the first map minus the only one of the second.
+/// Returns the differences of each result of `high` and the only result of `low`.
 pub(crate) fn difference(high: &Applied, low: &Applied) -> Applied {
     let both = high.joined(low);
     let mut all = exprs(&both.map.body);
@@ -225,7 +186,7 @@ fn segments(ir: &mut Ir, sizes: [usize; 3]) -> Attr {
     ir.interner.attr(AttrData::DenseArray { element, values })
 }
 
-/// Creates a loop with an empty body: only a terminator if nothing is carried, else no op at all.
+/// Creates a loop with an empty body. Adds the terminator only if the loop carries no values.
 pub(crate) fn make_for(
     ir: &mut Ir,
     at: Point,
@@ -270,7 +231,7 @@ pub(crate) fn set_bounds(ir: &mut Ir, it: &For, low: &Applied, high: &Applied, s
     ir.set_operands(it.op, &all);
 }
 
-/// Creates an `affine.apply` of a map of one result.
+/// Creates an `affine.apply` of a map with one result.
 pub(crate) fn apply(ir: &mut Ir, it: &Applied, at: Point) -> Value {
     let map = map_attr(ir, &it.map);
     let new = NewOp::new("affine.apply").operands(&it.operands).attr("map", map);
@@ -278,7 +239,7 @@ pub(crate) fn apply(ir: &mut Ir, it: &Applied, at: Point) -> Value {
     ir.op(op).results[0]
 }
 
-/// Creates a constant of type `index` at the start of the function around an op.
+/// Creates a constant of type `index` at the start of the function that encloses an op.
 pub(crate) fn constant(ir: &mut Ir, value: i64, near: Op) -> Value {
     let mut at = near;
     let place = loop {
@@ -301,7 +262,7 @@ pub(crate) fn constant(ir: &mut Ir, value: i64, near: Op) -> Value {
     ir.op(op).results[0]
 }
 
-/// Returns the perfectly nested loops, outermost first.
+/// Returns the perfectly nested loops from a loop inwards, outermost first.
 pub(crate) fn perfect_nest(ir: &Ir, op: Op) -> Vec<For> {
     let mut out = Vec::new();
     let mut at = For::of(ir, op);
@@ -316,7 +277,7 @@ pub(crate) fn perfect_nest(ir: &Ir, op: Op) -> Vec<For> {
     out
 }
 
-/// Inlines a loop that runs exactly once. Returns true if it did.
+/// Inlines a loop that runs exactly once. Returns false if the trip count differs or is unknown.
 pub(crate) fn run_once(ir: &mut Ir, op: Op) -> bool {
     let Some(it) = For::of(ir, op) else { return false };
     if it.trip_count() != Some(1) || it.low.single().is_none() {
@@ -326,7 +287,7 @@ pub(crate) fn run_once(ir: &mut Ir, op: Op) -> bool {
     true
 }
 
-/// Inlines a loop once, with the variable at its lower bound.
+/// Replaces a loop by its first iteration: the body with the variable at its lower bound.
 pub(crate) fn put_body(ir: &mut Ir, it: &For) {
     if !ir.value(it.iv).uses.is_empty() {
         let start = match it.low.single_expr() {
@@ -350,15 +311,15 @@ pub(crate) fn put_body(ir: &mut Ir, it: &For) {
     rewriter.replace(it.op, &values);
 }
 
-/// Returns the `affine.for` loops in an op, each after those inside it.
+/// Returns the `affine.for` loops in an op, in postorder.
 pub(crate) fn postorder(ir: &Ir, op: Op) -> Vec<Op> {
     let mut all = nested_first(ir, op);
     all.retain(|&it| ir.op(it).kind == OpKind::AffineFor);
     all
 }
 
-/// Moves the innermost body of a nest to the end of a block, with other values for its variables,
-/// and erases the nest.
+/// Moves the innermost body of a nest to the end of a block, replaces the induction variables, and
+/// erases the nest.
 pub(crate) fn replace_nest(ir: &mut Ir, nest: &[For], variables: &[Value], inside: Block) {
     let (Some(root), Some(innermost)) = (nest.first(), nest.last()) else { return };
     for (it, &variable) in nest.iter().zip(variables) {

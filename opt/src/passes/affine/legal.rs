@@ -1,8 +1,8 @@
-//! Assumptions of the passes in questions of legality.
+//! The assumptions that the passes make about legality.
 //!
-//! Ops of unknown dialects without memref operands and regions are assumed not to access the memory
-//! of loops and to need no order, as in upstream's affine passes. Known ops do what their rows say.
-//! Nothing is assumed about ops with unknown effects (calls).
+//! As in MLIR's affine passes, unknown ops without memref operands and regions are assumed to have
+//! no effects. Known ops have the effects that the table of ops states. Ops with unknown effects,
+//! such as calls, forbid transformations.
 
 use noisy_loops::{Aliasing, Body, Legality, Limits};
 use noisy_syntax::{Ir, Op, OpKind, TypeData};
@@ -10,14 +10,14 @@ use noisy_syntax::{Ir, Op, OpKind, TypeData};
 use crate::pass::Context;
 use crate::rewrite::operands;
 
-/// Returns the loops and accesses of a function, without the effects that are assumed not to count.
+/// Returns the loops and accesses of a function, without the effects that are assumed not to exist.
 pub(crate) fn body_of(ir: &Ir, function: Op) -> Body {
     let mut body = Body::new(ir, function);
     body.effects.retain(|it| !is_harmless(ir, it.0));
     body
 }
 
-/// Returns the same for a nest alone.
+/// Returns the same as [`body_of`] for a single nest.
 pub(crate) fn nest_of(ir: &Ir, root: Op) -> Body {
     let mut body = Body::of_nest(ir, root);
     body.effects.retain(|it| !is_harmless(ir, it.0));
@@ -32,14 +32,14 @@ fn is_harmless(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::Unknown && ir.op(op).regions.is_empty() && !has_memref
 }
 
-/// Returns the legal transformations of a body under an aliasing assumption. `None` if it has too
-/// many dependences, which forbids all.
+/// Returns the legality of transformations of a body. `None` if it has too many dependences; then
+/// no transformation is legal.
 pub(crate) fn legality(body: &Body, aliasing: Aliasing) -> Option<Legality<'_>> {
     Legality::new(body, &Limits { aliasing, ..Limits::default() })
 }
 
-/// Returns the legal transformations of the body of a function. If everything is forbidden, a
-/// remark gives the reason.
+/// Returns the legality of transformations of a function. If there are too many dependences,
+/// reports a remark.
 pub(crate) fn of_function<'a>(
     cx: &mut Context<'_>,
     function: Op,

@@ -1,6 +1,6 @@
 //! Passes on affine loops.
 //!
-//! *Law.* If [`noisy_loops::Legality`] does not allow a transformation, the loops stay.
+//! *Law.* If [`noisy_loops::Legality`] forbids a transformation, the loops are not changed.
 
 pub(crate) mod bounds;
 pub(crate) mod for_loop;

@@ -1,5 +1,5 @@
-//! `canonicalize`, `test-patterns`, `test-constant-fold` and trivial dead code: the greedy driver
-//! with all folds and patterns, or with folds alone.
+//! `canonicalize`, `test-patterns`, `test-constant-fold` and `trivial-dce`: the greedy driver with
+//! folds and patterns, folds alone, and the erasure of trivially dead ops.
 
 use noisy_syntax::{Op, Region, Traits};
 
@@ -138,8 +138,8 @@ fn canonicalize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), F
     rewrite(cx, op, &patterns, config, options.is_on("test-convergence"))
 }
 
-/// The greedy driver with folds alone: upstream's patterns are for its test dialect, whose ops are
-/// opaque to this project.
+/// Runs the greedy driver with folds alone. MLIR's patterns are for its test dialect, whose ops are
+/// opaque here.
 fn test_patterns(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let config = Config {
         top_down: options.is_on("top-down"),
@@ -151,7 +151,7 @@ fn test_patterns(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), 
     rewrite(cx, op, &Patterns::new([]), config, false)
 }
 
-/// Returns a numeric option; no limit if it is negative.
+/// Returns a numeric option; `None`, no limit, if it is negative.
 fn limit(options: &Options, name: &str) -> Option<usize> {
     options.int(name).and_then(|it| usize::try_from(it).ok())
 }

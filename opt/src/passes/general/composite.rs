@@ -1,4 +1,4 @@
-//! Passes that run other passes: `composite-fixed-point-pass`.
+//! `composite-fixed-point-pass`: runs a nested pipeline until a fixpoint.
 
 use noisy_syntax::{Op, print};
 
@@ -42,7 +42,7 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     },
 }];
 
-/// Runs a pipeline on an op until it changes nothing.
+/// Runs a pipeline on an op until the op does not change.
 fn fixed_point(
     cx: &mut Context<'_>,
     op: Op,

@@ -1,4 +1,4 @@
-//! `cse`: an op is replaced by an equal one that dominates it.
+//! `cse`: replaces an op by an equal op that dominates it.
 //!
 //! *Law* and *cost*: see [`noisy_analyses::facts::same`].
 

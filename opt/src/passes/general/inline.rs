@@ -1,9 +1,10 @@
-//! `inline`: replaces calls of functions with bodies by the bodies.
+//! `inline`: replaces calls by the bodies of their callees.
 //!
-//! Callees come before callers, so that finished bodies are copied. *Law.* A recursive function,
-//! also an indirectly recursive one, is not copied into itself. Private functions without calls are
-//! erased. *Cost.* Linear in the copied ops. If each function calls the previous one twice these
-//! double each time: calls beyond a limit stay, and the first one is reported.
+//! Callees are processed before their callers, so that copied bodies are final. *Law.* Directly and
+//! indirectly recursive functions are not inlined. Private functions without uses are erased.
+//! *Cost.* Linear in the number of copied ops. It may grow exponentially: if each function calls
+//! the previous one twice, it doubles per function. Calls beyond a limit are kept, and the first of
+//! them is reported.
 
 use noisy_dataflow::flow;
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -17,7 +18,8 @@ use crate::patterns;
 use crate::rewrite::greedy::{Config, Patterns};
 use crate::rewrite::{Rewriter, nested, operands, preorder};
 
-/// Limits of the copied ops: a constant, and a multiple of the ops of the program.
+/// Maximum number of copied ops: the larger one of a constant, and of a multiple of the ops of the
+/// program.
 const MOST_OPS: usize = 400_000;
 const MOST_TIMES: usize = 8;
 
@@ -66,12 +68,12 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
             let mut is_changed = false;
             for call in calls {
                 let Some(callee) = flow::callee(cx.ir, call) else { continue };
-                // Calls of a recursive callee stay.
+                // Calls of recursive functions are not inlined.
                 let may_inline = !circular.contains(&callee)
                     && flow::body(cx.ir, callee).is_some()
                     && cx.ir.attr(call, "no_inline").is_none()
                     && cx.ir.attr(callee, "no_inline").is_none()
-                    // Symbols in the body mean the same at the call.
+                    // Symbols in the body resolve to the same ops at the call.
                     && cx.ir.symbol_table_around(call) == cx.ir.parent_op(callee);
                 if !may_inline {
                     continue;
@@ -137,7 +139,7 @@ fn callees(ir: &Ir, function: Op) -> Vec<Op> {
     calls.filter_map(|it| flow::callee(ir, it)).collect()
 }
 
-/// Returns the functions, callees before callers, and the recursive ones.
+/// Returns the functions, callees before callers, and the set of recursive functions.
 fn bottom_up(ir: &Ir, functions: &[Op]) -> (Vec<Op>, FxHashSet<Op>) {
     let calls: FxHashMap<Op, Vec<Op>> = functions.iter().map(|&it| (it, callees(ir, it))).collect();
     let of = |it: Op| calls.get(&it).map_or(&[][..], Vec::as_slice);
@@ -154,8 +156,7 @@ fn bottom_up(ir: &Ir, functions: &[Op]) -> (Vec<Op>, FxHashSet<Op>) {
             }
         }
     }
-    // Strongly connected components of the call graph, by its transpose in reverse order
-    // (Kosaraju).
+    // The strongly connected components of the call graph, by Kosaraju's algorithm.
     let mut callers: FxHashMap<Op, Vec<Op>> = FxHashMap::default();
     for &function in functions {
         for &callee in of(function) {
@@ -210,7 +211,7 @@ fn inline(ir: &mut Ir, call: Op, callee: Op) -> bool {
         return false;
     }
     let around = ir.parent_op(call).map(|it| ir.op(it).kind);
-    // Several blocks are possible only in regions that allow them.
+    // Only some regions may have several blocks.
     if blocks.len() > 1 && !matches!(around, Some(OpKind::FuncFunc | OpKind::ScfExecuteRegion)) {
         return false;
     }
@@ -237,8 +238,8 @@ fn inline(ir: &mut Ir, call: Op, callee: Op) -> bool {
     true
 }
 
-/// Splits the block of a call, inserts copies of the blocks, and turns returns into branches to the
-/// second half.
+/// Splits the block of a call, inserts copies of the blocks of the callee, and replaces returns by
+/// branches to the second half.
 fn inline_blocks(
     rewriter: &mut Rewriter<'_>,
     call: Op,
@@ -317,6 +318,6 @@ fn inline_blocks(
         rewriter.insert(new, Point::End(to));
     }
     let entry = copies[&blocks[0]];
-    // Nothing branches to the entry block of a function.
+    // The entry block of a function has no predecessors.
     rewriter.merge_blocks(entry, block, &[]);
 }

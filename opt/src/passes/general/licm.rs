@@ -1,7 +1,7 @@
 //! `loop-invariant-code-motion`: moves loop-invariant computations before the loop.
 //!
-//! *Law.* Only ops without effects that are defined for all operands move, because they may then
-//! run although the loop does not. *Cost.* Linear: each op is visited once per loop that it leaves.
+//! *Law.* Only speculatable ops without effects are moved, because they then run even if the loop
+//! has no iteration. *Cost.* Linear: each op is visited once per loop that it leaves.
 
 use noisy_analyses::facts::invariant::{can_leave_loop, is_loop};
 use noisy_syntax::rewrite::Point;
@@ -37,8 +37,8 @@ fn hoist(ir: &mut Ir, of: Op, actions: &mut Actions) -> usize {
     let regions: Vec<_> = ir.op(of).regions.iter().map(|it| it.1).collect();
     let mut n = 0;
     for region in regions {
-        // The direct ops of the loop in order, so that definitions have moved before their users
-        // are visited.
+        // The ops of the body in order, so that definitions are moved before their users are
+        // visited.
         let ops: Vec<Op> = ir.items(region).filter(|&it| ir.op(it).kind.is_op()).collect();
         for op in ops {
             if !actions.goes_on() {

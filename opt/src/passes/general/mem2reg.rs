@@ -1,12 +1,12 @@
-//! `mem2reg`: promotes slots to values. A slot is a stack buffer of one element that is only loaded
-//! and stored.
+//! `mem2reg`: promotes memory slots to values. A slot is a `memref.alloca` of one element that is
+//! only loaded and stored.
 //!
-//! *Law.* A load reads the value of the last store before it. Blocks that several stores reach and
-//! in which a load may follow get an argument, passed by each branch to them. An unwritten slot
-//! holds any value; upstream uses 0. *Method.* Pruned SSA construction (Cytron et al., 1991):
-//! arguments are placed at the iterated dominance frontier of the blocks with stores, where the
-//! slot is live. The operands of branches are written once for all slots. *Cost.* For a slot used
-//! in one block, its uses, sorted; otherwise also the blocks and branches of the region.
+//! *Law.* A load gets the value of the last store before it. A block that several stores reach, and
+//! in which the slot is live, gets an argument. An unwritten slot has any value; as in MLIR, 0 is
+//! used. *Method.* Pruned SSA construction (Cytron et al., 1991): arguments are added at the
+//! iterated dominance frontier of the blocks with stores, where the slot is live. The operands of
+//! branches are written once for all slots. *Cost.* O(n log n) for a slot with n uses in one block;
+//! for other slots, also linear in the blocks and branches of the region.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(crate) const PASSES: &[PassInfo] = &[PassInfo {
     class: "Mem2Reg",
     anchor: None,
     summary: "Promotes memory slots into values.",
-    // Without effect, as in LLVM 19.
+    // The option has no effect, as in LLVM 19.
     options: &[OptionInfo {
         name: "region-simplify",
         default: "true",
@@ -69,18 +69,19 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A slot: a buffer of one element that is only loaded and stored, in its region.
+/// A slot: a buffer of one element that is only loaded and stored, by ops in the region of the
+/// alloca.
 struct Slot {
     alloca: Op,
     element: Type,
-    /// Its value before the first store.
+    /// The value before the first store.
     zero: Attr,
 }
 
 impl Slot {
     fn of(ir: &mut Ir, alloca: Op) -> Option<Self> {
         let data = ir.op(alloca);
-        // A graph region has no order.
+        // The ops of a graph region have no order.
         let around = ir.op(ir.parent_op(alloca)?).kind;
         if !around.is_op() || around == OpKind::Unknown || around.has(Traits::GRAPH_REGION) {
             return None;
@@ -115,13 +116,13 @@ impl Slot {
     }
 }
 
-/// The blocks of a region.
+/// The control flow graph of a region, and its dominator tree.
 struct Graph {
     cfg: Cfg,
     tree: DominatorTree,
     /// The blocks that each block immediately dominates.
     children: Vec<Vec<u32>>,
-    /// Returns the dominance frontier of each block: the blocks where its dominance ends.
+    /// The dominance frontier of each block.
     frontier: Vec<Vec<u32>>,
 }
 
@@ -154,12 +155,13 @@ impl Graph {
 struct Ways {
     /// The loads and stores of each block, in order.
     accesses: BTreeMap<u32, Vec<Op>>,
-    /// The blocks with an argument, in order.
+    /// The blocks that get an argument, in order.
     merges: Vec<u32>,
 }
 
 impl Ways {
-    /// `None` if a block needs an argument that a branch to it cannot pass.
+    /// Returns the dataflow of a slot. `None` if a block needs an argument, but a predecessor
+    /// cannot pass it.
     fn of(ir: &Ir, graph: &Graph, slot: &Slot) -> Option<Self> {
         let node = |op: Op| graph.cfg.node(ir.block_of(op)).map(|it| it as u32);
         let home = node(slot.alloca)?;
@@ -181,7 +183,7 @@ impl Ways {
         let mut waiting = Vec::new();
         for (&block, ops) in &accesses {
             writes[block as usize] |= ops.iter().any(is_store);
-            // In the block of the alloca the slot exists from the alloca on.
+            // In the block of the alloca, the slot has no value before the alloca.
             if block != home && !is_store(&ops[0]) {
                 is_live[block as usize] = true;
                 waiting.push(block);
@@ -214,17 +216,17 @@ impl Ways {
     }
 }
 
-/// Additional operands of branches for new arguments. Writing them for each slot separately would
-/// cost the operands of a branch each time.
+/// The additional operands of branches for new arguments of all slots. Writing them for each slot
+/// separately would be quadratic in the operands of a branch.
 #[derive(Default)]
 struct Passed {
     /// The operands, in the order of the arguments.
     list: Vec<PassedValue>,
-    /// The positions of results of loads of other slots, which are replaced later.
+    /// The indices in `list` of results of loads of other slots, which are replaced later.
     loads: FxHashMap<Value, Vec<u32>>,
 }
 
-/// Adds an operand for one successor of a branch.
+/// An additional operand for a successor of a branch.
 struct PassedValue {
     branch: (Op, u32),
     block: Block,
@@ -267,7 +269,7 @@ fn is_loaded(ir: &Ir, value: Value) -> bool {
     ir.defining_op(value).is_some_and(|it| ir.op(it).kind == OpKind::MemrefLoad)
 }
 
-/// Replaces the loads of a slot and erases it. The operands of branches are written later.
+/// Replaces the loads of a slot and erases the slot. The operands of branches are written later.
 fn promote(
     rewriter: &mut Rewriter<'_>,
     graph: &Graph,
@@ -292,8 +294,8 @@ fn promote(
     for &it in &ways.merges {
         arguments[it as usize] = Some(rewriter.ir.add_argument(block_of(it), slot.element));
     }
-    // The value of the slot at the end of each block, if it was written. Unreachable blocks come
-    // last in no order, so the value at their end is unknown.
+    // The value of the slot at the end of each block, if it was written. Unreachable blocks have no
+    // dominators, so the value at their end is unknown.
     let mut at_end = vec![None; n];
     let mut waiting: Vec<(u32, Option<Value>)> = (0..n as u32)
         .filter(|&it| it != 0 && !graph.tree.is_reachable(it as usize))

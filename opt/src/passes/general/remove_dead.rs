@@ -1,8 +1,7 @@
-//! `remove-dead-values`: removes values that nothing needs, including results of functions and
-//! arguments of private ones.
+//! `remove-dead-values`: removes dead values, including arguments and results of private functions.
 //!
-//! *Law.* A function changes its signature only if it is private and each use of it is a known
-//! call. *Cost.* Linear in the ops, per round that removed something.
+//! *Law.* The signature of a function changes only if the function is private and all its uses are
+//! known calls. *Cost.* Linear in the ops, per round that removed a value.
 
 mod live;
 
@@ -42,7 +41,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         if !cx.actions.goes_on() {
             return Ok(());
         }
-        // Calls in unreachable blocks are already gone.
+        // The rewriting may have erased calls in unreachable blocks.
         let mut calls = known_calls(cx.ir, op);
         losses.retain_mut(|it| calls.remove(&it.function).map(|calls| it.calls = calls).is_some());
         let n_gone = shrink(cx.ir, losses)?;
@@ -64,7 +63,7 @@ pub(crate) fn needed_values(ir: &Ir, op: Op) -> Live {
     Live::new(ir, op, known_calls(ir, op))
 }
 
-/// Returns the calls of each private function whose calls are all known.
+/// Returns the calls of each private function, if all of them are known.
 fn known_calls(ir: &Ir, op: Op) -> FxHashMap<Op, Vec<Op>> {
     let mut out = FxHashMap::default();
     for function in nested(ir, op) {
@@ -82,7 +81,7 @@ fn known_calls(ir: &Ir, op: Op) -> FxHashMap<Op, Vec<Op>> {
     out
 }
 
-/// The arguments and results that a function loses.
+/// The arguments and results to remove from a function.
 #[derive(Debug)]
 struct Loss {
     function: Op,
@@ -91,7 +90,7 @@ struct Loss {
     results: Vec<usize>,
 }
 
-/// The arguments and results that private functions lose, and the live values.
+/// Returns the dead arguments and results of private functions, and the live values.
 fn shrinkable(ir: &Ir, calls: &FxHashMap<Op, Vec<Op>>, live: Live) -> (Vec<Loss>, Live) {
     let mut functions: Vec<Op> = calls.keys().copied().collect();
     functions.sort_unstable();
@@ -118,7 +117,7 @@ fn shrinkable(ir: &Ir, calls: &FxHashMap<Op, Vec<Op>>, live: Live) -> (Vec<Loss>
     (out, live)
 }
 
-/// Makes loops carry dead values unchanged, so that they need not be carried.
+/// Makes loops yield dead carried values unchanged, so that patterns can remove them.
 fn carry_what_is_needed(ir: &mut Ir, op: Op, live: &Live) {
     for it in nested(ir, op) {
         let regions: Vec<_> = ir.op(it).regions.iter().map(|it| it.1).collect();
@@ -142,21 +141,20 @@ fn carry_what_is_needed(ir: &mut Ir, op: Op, live: &Live) {
     }
 }
 
-/// Returns the items that stay; `gone` is in ascending order.
+/// Returns the items whose indices are not in `gone`, which is in ascending order.
 fn kept<T: Copy>(list: &[T], gone: &[usize]) -> Vec<T> {
     let stays = |at: usize| gone.binary_search(&at).is_err();
     list.iter().enumerate().filter(|it| stays(it.0)).map(|it| *it.1).collect()
 }
 
-/// Returns true if all uses of a value are removed operands of calls or returns.
+/// Returns true if all uses of a value are operands that are removed.
 fn is_free(ir: &Ir, value: Value, going: &FxHashSet<(Op, u32)>) -> bool {
     ir.value(value).uses.iter().all(|it| going.contains(it))
 }
 
-/// Removes dead arguments and results from private functions and their calls, and returns their
-/// number.
+/// Removes dead arguments and results from private functions and their calls. Returns their number.
 fn shrink(ir: &mut Ir, mut losses: Vec<Loss>) -> Result<usize, Failure> {
-    // Values with other users stay, and so do the values that those need.
+    // Keep values with other users, and then the values that depend on their removal.
     loop {
         let mut going: FxHashSet<(Op, u32)> = FxHashSet::default();
         for loss in &losses {
@@ -215,7 +213,8 @@ fn shrink(ir: &mut Ir, mut losses: Vec<Loss>) -> Result<usize, Failure> {
     Ok(losses.iter().map(|it| it.args.len() + it.results.len()).sum())
 }
 
-/// Updates the type, the returns and the attributes of a function. The arguments themselves stay.
+/// Updates the type, the returns and the attributes of a function. The block arguments are not
+/// removed yet.
 fn change_signature(ir: &mut Ir, loss: &Loss) {
     let Some([inputs, results]) = signature(ir, loss.function) else { return };
     let data = TypeData::Function {
@@ -234,7 +233,7 @@ fn change_signature(ir: &mut Ir, loss: &Loss) {
     }
 }
 
-/// Returns the attributes of the remaining arguments or results of a function or a call.
+/// Removes the attributes of the removed arguments and results of a function or a call.
 fn shrink_attrs(ir: &mut Ir, op: Op, loss: &Loss) {
     for (name, gone) in [("arg_attrs", &loss.args), ("res_attrs", &loss.results)] {
         let list: Option<Box<[Attr]>> =

@@ -1,7 +1,7 @@
-//! `control-flow-sink`: moves computations into the only region of a choice that needs them.
+//! `control-flow-sink`: moves ops into the only region of a conditional op that uses them.
 //!
-//! *Law.* Only ops without effects move, into a region that runs at most once, before all their
-//! users.
+//! *Law.* Only ops without effects are moved, into a region that runs at most once, before all of
+//! their users.
 
 use noisy_analyses::facts::effects;
 use noisy_dataflow::cfg::Cfg;
@@ -39,7 +39,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Moves ops that only a region uses to its start, and returns their number.
+/// Moves ops that are used only in a region to its start. Returns their number.
 fn sink_into(ir: &mut Ir, choice: Op, region: Region, actions: &mut Actions) -> usize {
     let entry = ir.entry_block(region);
     let cfg = Cfg::new(ir, region);
@@ -47,7 +47,7 @@ fn sink_into(ir: &mut Ir, choice: Op, region: Region, actions: &mut Actions) -> 
     let mut waiting: Vec<Op> = preorder(ir, region);
     waiting.reverse();
     let mut n = 0;
-    // Users first, because moved ops are users, too.
+    // Visit the ops in order, and then the moved ops, whose operands may be moved as well.
     let mut queue: std::collections::VecDeque<Op> = waiting.into_iter().rev().collect();
     while let Some(user) = queue.pop_front() {
         for value in operands(ir, user) {
@@ -81,7 +81,7 @@ fn used_only_in(
 ) -> bool {
     ir.op(op).results.iter().all(|&it| {
         ir.value(it).uses.iter().all(|&(user, _)| {
-            // Returns the block of the region that contains the user.
+            // Find the block of the region that contains the user.
             let mut at = user;
             loop {
                 if ir.op(at).parent == region {

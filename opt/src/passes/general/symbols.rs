@@ -1,4 +1,4 @@
-//! `symbol-dce`, `symbol-privatize`: removal of unreachable symbols, and visibility.
+//! `symbol-dce` and `symbol-privatize`: removal of unused symbols, and visibility.
 
 use noisy_syntax::{AttrData, Ir, Name, Op, OpKind, Traits};
 use rustc_hash::FxHashSet;
@@ -29,7 +29,7 @@ pub(crate) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// Returns the visibility of a symbol.
+/// The visibility of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Visibility {
     Public,
@@ -49,20 +49,20 @@ pub(crate) fn visibility(ir: &Ir, op: Op) -> Visibility {
     }
 }
 
-/// Returns the name of an op that defines a symbol.
+/// Returns the symbol that an op defines.
 pub(crate) fn symbol(ir: &Ir, op: Op) -> Option<Name> {
     ir.extra(op).symbol.map(|it| it.0)
 }
 
-/// Returns true if an op is a symbol table. An op of an unknown kind may be one.
+/// Returns true if an op is known to be a symbol table. An unknown op may be a symbol table as
+/// well.
 fn is_table(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind.has(Traits::SYMBOL_TABLE)
 }
 
-/// Returns true if a pass may erase a symbol, or change its visibility, once its uses are known:
-/// its kind is known to be a symbol, and every op around it is a symbol table or has another known
-/// meaning. An op of an unknown kind may refer to what it holds in ways that the text does not
-/// show.
+/// Returns true if a pass may erase a symbol or change its visibility, given its uses. The op must
+/// be a known symbol, and no enclosing op may be unknown: an unknown op may refer to symbols in its
+/// regions in ways that the text does not show.
 pub(crate) fn is_owned(ir: &Ir, op: Op) -> bool {
     let mut around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it))
         .filter(|&it| ir.op(it).kind.is_op());
@@ -77,7 +77,7 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             "was scheduled to run under SymbolDCE, but does not define a symbol table".to_owned(),
         )));
     }
-    // Other tables may refer to the nested symbols of this one, unless nothing is around it.
+    // Other tables may refer to symbols in this one, unless it is the outermost op.
     let is_seen = match cx.ir.parent_op(op).filter(|&it| cx.ir.op(it).kind.is_op()) {
         None => false,
         Some(_) => visibility(cx.ir, op) != Visibility::Private,
@@ -95,26 +95,26 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The live symbols, and the live ops whose uses and regions are still to be visited.
+/// The live ops, and those that are still to be visited.
 #[derive(Default)]
 struct Live {
     symbols: FxHashSet<Op>,
-    /// Each op with the visit of its regions.
+    /// The ops whose uses and regions are to be visited, each with the live symbols in its regions.
     waiting: Vec<(Op, Inside)>,
 }
 
-/// The symbols in the regions of a live op that are live for themselves.
+/// The symbols in the regions of a live op that are live without a use.
 #[derive(Clone, Copy)]
 enum Inside {
-    /// All: an op around them is of an unknown kind.
+    /// All symbols, because an enclosing op is unknown.
     All,
-    /// Symbols that other tables, or other programs, may refer to. The flag is true if other tables
-    /// may.
+    /// The symbols that other programs may refer to. If the flag is true, also those that other
+    /// tables may refer to.
     Visible(bool),
 }
 
 impl Live {
-    /// Enters the ops directly in a table that are live for themselves.
+    /// Adds the ops in a table, without nested ones, that are live without a use.
     fn enter_table(&mut self, ir: &Ir, table: Op, is_seen: bool) {
         for op in children(ir, table) {
             let is_live = !ir.op(op).kind.has(Traits::SYMBOL)
@@ -156,14 +156,14 @@ impl Live {
     }
 }
 
-/// The ops directly in the regions of an op.
+/// Returns the ops in the regions of an op, without nested ones.
 fn children(ir: &Ir, op: Op) -> impl Iterator<Item = Op> + '_ {
     let items = ir.op(op).regions.iter().flat_map(|it| ir.items(it.1));
     items.filter(|&it| ir.op(it).kind.is_op())
 }
 
-/// The ops that the symbol references of an op may mean, those on the way to the last name of a
-/// path included. Behind an op of an unknown kind, which may be a symbol table, the search goes on.
+/// Returns the ops to which the symbol references of an op may refer, including those for all
+/// prefixes of a path.
 fn uses(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
     for path in ir.interner.symbols_in(ir.extra(op).attrs.iter().map(|it| it.1)) {
@@ -179,7 +179,8 @@ fn uses(ir: &Ir, op: Op) -> Vec<Op> {
     out
 }
 
-/// The definitions of a name in the regions around an op, up to the nearest one of a symbol table.
+/// Returns the definitions of a name in the enclosing regions, up to the nearest known symbol
+/// table. Unknown ops in between may be symbol tables, so there may be several definitions.
 fn visible(ir: &Ir, op: Op, name: Name) -> Vec<Op> {
     let mut out = Vec::new();
     let mut region = ir.op(op).parent;
@@ -193,7 +194,7 @@ fn visible(ir: &Ir, op: Op, name: Name) -> Vec<Op> {
     }
 }
 
-/// Collects the symbols of a table, and of those in it at any depth, that are not live.
+/// Collects the symbols of a table, and of nested tables, that are not live.
 fn collect_dead(ir: &Ir, table: Op, live: &FxHashSet<Op>, out: &mut Vec<Op>) {
     let mut holders = vec![table];
     while let Some(holder) = holders.pop() {

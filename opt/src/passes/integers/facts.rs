@@ -1,7 +1,7 @@
-//! The analyses that passes share ([`Analysis`]): constants, ranges, live values.
+//! The analyses that passes share ([`Analysis`]): constants, ranges, and live values.
 //!
-//! *Cost.* Constants and ranges are linear in the program except for loops; comparing two results
-//! is linear in the values.
+//! *Cost.* Constants and ranges are linear in the size of the program, except for loops. The
+//! comparison of two results is linear in the number of values.
 
 use noisy_dataflow::sparse::{Input, Sparse};
 use noisy_integers::Integers;
@@ -23,8 +23,8 @@ pub(crate) fn everything(ir: &Ir, op: Op) -> (Vec<Block>, Vec<Op>) {
     (blocks, ops)
 }
 
-/// Returns true if predicates hold for all values that are defined in an op, and for all its
-/// blocks.
+/// Returns true if predicates hold for all values that are defined in an op, and for all blocks in
+/// it.
 fn all(
     ir: &Ir,
     op: Op,
@@ -37,12 +37,12 @@ fn all(
     args.chain(results).all(|&it| of_value(it)) && blocks.iter().all(|&it| of_block(it))
 }
 
-/// Returns true if a pass on this op knows nothing about the outside: if it is a function.
+/// Returns true if a pass on an op analyzes it in isolation: if the op is a function.
 fn is_by_itself(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::FuncFunc
 }
 
-/// The constants among the values in an op. Arguments of a function are unknown.
+/// The constants in an op. In a function, the arguments are unknown.
 pub(crate) struct ConstantFacts(pub(crate) Sparse<Constants>);
 
 impl Analysis for ConstantFacts {
@@ -63,7 +63,7 @@ impl Analysis for ConstantFacts {
     }
 }
 
-/// The ranges of integers, for the whole program or for one function.
+/// The ranges of integers in an op. In a function, the arguments are unknown.
 pub(crate) struct Ranges(pub(crate) Integers);
 
 impl Analysis for Ranges {
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Functions of different length with a branch, a loop and a call.
+    /// Functions of different lengths with a branch, a loop and a call.
     fn functions(n: usize) -> String {
         let function = |at: usize| {
             let more = "    %more = arith.addi %i, %c3 : index\n".repeat(1 + at % 3);

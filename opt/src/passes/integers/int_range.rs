@@ -33,8 +33,8 @@ pub(crate) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// Values with a single possible number become constants. A remainder is its dividend if that is
-/// below the divisor.
+/// Replaces values with a single possible number by constants, and a remainder by its dividend if
+/// the dividend is below the divisor.
 fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let facts = cx.analyses.of::<Ranges>(cx.ir, op);
     let facts = &facts.0;
@@ -65,7 +65,7 @@ fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         let results = rewriter.ir.op(op).results.to_vec();
         let at = cx.actions.target(rewriter.ir, op);
         let before = n;
-        // After an op with regions, the replacement must not be inside them.
+        // Constants are inserted before the op, not in its regions.
         for value in results {
             n += usize::from(constant(&mut rewriter, facts, value, op));
         }
@@ -86,7 +86,8 @@ fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     rewrite(cx, op, &Patterns::new([]), Config::default(), false)
 }
 
-/// Replaces a value by a constant before an op if its range is one number. Returns true if it did.
+/// Replaces a value by a constant before an op if its range is a single number. Returns true if the
+/// value was replaced.
 fn constant(rewriter: &mut Rewriter<'_>, facts: &Integers, value: Value, before: Op) -> bool {
     if rewriter.ir.value(value).uses.is_empty() {
         return false;
@@ -112,13 +113,13 @@ fn is_trivial_remainder(ir: &Ir, facts: &Integers, op: Op) -> bool {
         return false;
     };
     match kind {
-        // For nonnegative numbers below the divisor, which is then positive.
+        // For nonnegative dividends below the divisor, which is then positive.
         OpKind::ArithRemsi => a.smin >= 0 && a.smax < b.smin,
         _ => a.umax < b.umin,
     }
 }
 
-/// Signed ops on nonnegative numbers become unsigned ones.
+/// Replaces signed ops on nonnegative numbers by unsigned ones.
 fn unsigned(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let facts = cx.analyses.of::<Ranges>(cx.ir, op);
     let facts = &facts.0;

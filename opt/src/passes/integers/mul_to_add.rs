@@ -1,8 +1,9 @@
-//! `mul-to-add`: turns products with a constant into sums, as in the MLIR tutorial
+//! `mul-to-add`: replaces products with a constant by sums, as in the MLIR tutorial
 //! (j2kun/mlir-tutorial).
 //!
-//! *Cost.* At most two sums per bit of the constant: an even product is twice the product with half
-//! of the constant, and an odd one is the product with the previous constant plus the value.
+//! *Cost.* At most two sums per bit of the constant. A product with an even constant is twice the
+//! product with half of the constant. A product with an odd constant is the value plus the product
+//! with the constant minus 1.
 
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Op, OpKind, Sign, TypeData};
@@ -36,8 +37,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     rewrite(cx, op, &Patterns::new(PATTERNS.iter().copied()), config, true)
 }
 
-/// Returns the product of a value and a constant that is positive, or a power of two of its width.
-/// Sums wrap like products and have no overflow flags.
+/// Rewrites one step of a product with a constant that is positive, or a power of two as an
+/// unsigned number. Sums wrap like products, and have no overflow flags.
 fn product_as_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (value, by) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let ty = rewriter.ty(by);

@@ -1,9 +1,9 @@
-//! `arith-int-narrowing`: arithmetic on extended numbers is done in the fewest supported bits that
-//! hold its result.
+//! `arith-int-narrowing`: computes arithmetic on extended numbers in the smallest supported width
+//! that can represent the result.
 //!
-//! *Law.* The narrow result, extended like the operands, equals the wide one: the width suffices
-//! for any operands of these widths and is less than the width of the op. *Cost.* Linear in the ops
-//! per round; each round narrows at least one op.
+//! *Law.* The narrow result, extended in the same way as the operands, equals the wide one: the
+//! width suffices for all operands of the original widths. *Cost.* Linear in the ops per round.
+//! Each round but the last narrows at least one op.
 
 use noisy_analyses::facts::values::{element_type, with_element};
 use noisy_integers::constant::{self, Constant};
@@ -57,7 +57,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Narrows an op. `None` if it stays.
+/// Narrows an op. `None` if the op is not changed.
 fn narrow(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
     match rewriter.ir.op(op).kind {
         OpKind::ArithSitofp => of_float(rewriter, op, OpKind::ArithExtsi, widths),
@@ -66,14 +66,14 @@ fn narrow(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
     }
 }
 
-/// Returns the number of bits of the result of an op whose operands, extended in this way, have `n`
-/// bits. `None` if these do not determine it.
+/// Returns the number of bits that the result of an op needs if its operands have `n` bits before
+/// the extension. `None` for other ops.
 fn needed(kind: OpKind, extension: OpKind, n: u32) -> Option<u32> {
     let is_signed = extension == OpKind::ArithExtsi;
     match kind {
         OpKind::ArithAddi => Some(n + 1),
         OpKind::ArithMuli => Some(2 * n),
-        // The least number divided by -1 needs one bit more.
+        // The least number divided by -1 needs an additional bit.
         OpKind::ArithSubi | OpKind::ArithDivsi if is_signed => Some(n + 1),
         OpKind::ArithMaxsi | OpKind::ArithMinsi if is_signed => Some(n),
         OpKind::ArithDivui | OpKind::ArithMaxui | OpKind::ArithMinui if !is_signed => Some(n),
@@ -81,7 +81,7 @@ fn needed(kind: OpKind, extension: OpKind, n: u32) -> Option<u32> {
     }
 }
 
-/// Narrows an op on an extended number and another one, or a constant.
+/// Narrows an op on an extended number and another extended number or a constant.
 fn of_two(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
     let kind = rewriter.ir.op(op).kind;
     needed(kind, OpKind::ArithExtsi, 1).or_else(|| needed(kind, OpKind::ArithExtui, 1))?;
@@ -100,7 +100,7 @@ fn of_two(rewriter: &mut Rewriter<'_>, op: Op, widths: &[u32]) -> Option<()> {
     Some(())
 }
 
-/// Narrows a conversion to floats.
+/// Narrows a conversion of an extended number to a float.
 fn of_float(rewriter: &mut Rewriter<'_>, op: Op, extension: OpKind, widths: &[u32]) -> Option<()> {
     let value = operand(rewriter.ir, op, 0)?;
     let n = bits(rewriter, value, extension)?;
@@ -110,7 +110,7 @@ fn of_float(rewriter: &mut Rewriter<'_>, op: Op, extension: OpKind, widths: &[u3
     Some(())
 }
 
-/// Returns the number of bits of a value before extension in this way.
+/// Returns the number of bits that a value needs before an extension of the given kind.
 fn bits(rewriter: &mut Rewriter<'_>, value: Value, extension: OpKind) -> Option<u32> {
     let width = constant::width(rewriter.ir, rewriter.ty(value))?;
     let of_number = |it: i128| match (extension, it) {
@@ -136,8 +136,8 @@ fn bits(rewriter: &mut Rewriter<'_>, value: Value, extension: OpKind) -> Option<
     }
 }
 
-/// Returns the type with the fewest supported bits, at least `n`, if these are fewer than those of
-/// `ty`.
+/// Returns the type `ty` with the smallest supported width that is at least `n`, if it is narrower
+/// than `ty`.
 fn narrower(ir: &mut Ir, ty: Type, n: u32, widths: &[u32]) -> Option<Type> {
     let now = constant::width(ir, ty)?;
     let width = *widths.iter().find(|it| **it >= n)?;

@@ -1,4 +1,4 @@
-//! `sccp`: values with a known constant become that constant.
+//! `sccp`: replaces values by constants, by conditional constant propagation.
 
 use noisy_dataflow::sparse::Sparse;
 use noisy_integers::constant::Constant;
@@ -53,7 +53,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
                 }
             }
             let is_whole = !results.is_empty() && n_replaced == results.len();
-            // Constants that stand for themselves stay.
+            // A constant that replaced itself is still used, so it is not dead.
             if is_whole && effects::is_trivially_dead(rewriter.ir, op) {
                 rewriter.erase(op);
                 continue;
@@ -76,14 +76,14 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The known values, with the ops of their constants.
+/// The facts, and the constants that were created.
 struct KnownValues<'a> {
     facts: &'a Sparse<Constants>,
     uniqued: Uniqued,
 }
 
 impl KnownValues<'_> {
-    /// Replaces a value by a constant if it is known. Returns true if it did.
+    /// Replaces a value by a constant if it is known. Returns true if the value is known.
     fn replace(&mut self, rewriter: &mut Rewriter<'_>, value: Value, user: Op) -> bool {
         let fact = self.facts.fact(value).copied().unwrap_or(Constant::Unknown);
         let ty = rewriter.ty(value);

@@ -1,4 +1,4 @@
-//! Applies to a program the changes that were made to the arithmetic on noisy values of its copy.
+//! Transfers changes of the arithmetic on noisy values from a rewritten copy to the program.
 
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Block, Ir, Op, OpKind, Value};
@@ -6,11 +6,11 @@ use rustc_hash::FxHashMap;
 
 const OTHER: &str = "the copy differs by more than arithmetic";
 
-/// Gives a function the arithmetic of its rewritten copy. `before` is the copy as it was, op by op
-/// the same as the function. Returns the number of ops that are new.
+/// Transfers the arithmetic of a rewritten copy to a function. `before` is the copy before the
+/// rewriting, with the same ops as the function. Returns the number of inserted ops.
 ///
 /// # Errors
-/// When there is another difference.
+/// If there is another difference.
 pub(super) fn adopt(
     ir: &mut Ir,
     function: Op,
@@ -25,7 +25,7 @@ pub(super) fn adopt(
         n_new: 0,
     };
     let mut work = vec![(function, before.1, after.1)];
-    // Regions inside are entered after the block around them is done, since they use its values.
+    // Nested regions are visited after the enclosing block, because they use its values.
     while let Some((ours, old, new)) = work.pop() {
         let regions = |ir: &Ir, op: Op| -> Vec<Vec<Block>> {
             ir.op(op).regions.iter().map(|it| ir.blocks(it.1)).collect()
@@ -55,14 +55,14 @@ struct Adoption<'a> {
     after: &'a Ir,
     /// The value of the program for each value of the rewritten copy.
     values: FxHashMap<Value, Value>,
-    /// Ops that the rewritten copy does not contain.
+    /// The ops that the rewritten copy does not contain.
     gone: Vec<Op>,
     /// Number of ops that were inserted.
     n_new: usize,
 }
 
 impl Adoption<'_> {
-    /// Rewrites a block. Returns the ops in it that have regions, with their copies.
+    /// Rewrites a block. Returns its ops with regions, each with both copies.
     fn block(
         &mut self,
         ir: &mut Ir,
@@ -82,7 +82,7 @@ impl Adoption<'_> {
         }
         let mut old_ops = mine.into_iter().zip(copy);
         let mut inner = Vec::new();
-        // New ops wait for the op that they come before.
+        // New ops, which are inserted before the next op that both copies contain.
         let mut waiting: Vec<Op> = Vec::new();
         for op in self.after.block_ops(new) {
             if is_arithmetic(self.after, op) {
@@ -127,8 +127,8 @@ impl Adoption<'_> {
         operands.map(|it| self.values.get(&it.value?).copied()).collect::<Option<_>>().ok_or(OTHER)
     }
 
-    /// Returns true if an op of the copy as it was is the same as one of the rewritten copy: values
-    /// keep their names.
+    /// Returns true if an op of the old copy corresponds to an op of the rewritten copy, in which
+    /// values keep their names.
     fn is_same(&self, old: Op, new: Op) -> bool {
         let (a, b) = (self.before.op(old), self.after.op(new));
         let names = |ir: &Ir, op: Op| -> Vec<String> {

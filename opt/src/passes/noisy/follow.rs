@@ -1,4 +1,4 @@
-//! Transfers the `noisy.reduce_noise` ops that were added to a copy of a program to the program.
+//! Transfers inserted `noisy.reduce_noise` ops from a copy of a program to the program.
 
 use std::ops::Range;
 
@@ -9,24 +9,24 @@ use rustc_hash::FxHashMap;
 
 const OTHER: &str = "the copy differs by more than inserted ops";
 
-/// The additional ops of a copy.
+/// The comparison of a program with a copy that has additional ops.
 struct Copy<'a> {
     after: &'a Ir,
-    /// The ranges of its text that edits have written, in order.
+    /// The ranges of the text of the copy that edits inserted, in order.
     written: Vec<Range<usize>>,
-    /// The values of the copy, with their counterparts in the program.
+    /// The value of the program for each value of the copy.
     values: FxHashMap<Value, Value>,
-    /// The ops of both.
+    /// The pairs of corresponding ops: of the program, and of the copy.
     common: Vec<(Op, Op)>,
-    /// The inserted ops, each with the next op of the program.
+    /// The inserted ops, each with the following op of the program.
     inserted: Vec<(Op, Op)>,
 }
 
-/// Inserts the additional ops of the copy `after`, which these edits made, within pairs of
+/// Inserts the ops that `edits` inserted into the copy `after` into the program, within pairs of
 /// functions. Returns their number.
 ///
 /// # Errors
-/// If there is any other difference.
+/// If there is another difference.
 pub(super) fn follow(
     ir: &mut Ir,
     after: &Ir,
@@ -51,7 +51,7 @@ pub(super) fn follow(
     }
     let Copy { mut values, common, inserted, .. } = copy;
     let n = inserted.len();
-    // The operand may be the result of another inserted op.
+    // An operand may be the result of another inserted op, so repeat until all are inserted.
     let mut left = inserted;
     while !left.is_empty() {
         let n_left = left.len();
@@ -85,7 +85,7 @@ pub(super) fn follow(
 }
 
 impl Copy<'_> {
-    /// Pairs an op with its copy, with their regions.
+    /// Pairs an op with its copy, and the ops in their regions.
     fn pair(&mut self, ir: &Ir, ours: Op, theirs: Op) -> Result<(), &'static str> {
         let mut work = vec![(ours, theirs)];
         while let Some((ours, theirs)) = work.pop() {

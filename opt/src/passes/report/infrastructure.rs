@@ -1,4 +1,4 @@
-//! `strip-debuginfo`, and passes that fail, for tests of the pass manager; named like upstream's.
+//! `strip-debuginfo`, and passes for tests of the pass manager, with the names of MLIR.
 
 use noisy_syntax::Op;
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -64,12 +64,12 @@ pub(crate) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// Adds an invalid op to a function, to test that the manager notices.
+/// Adds an invalid op to a function, to test that the pass manager reports it.
 fn invalid(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let region = cx.ir.op(op).regions.first().map(|it| it.1);
     let block = region.map(|it| cx.ir.entry_block(it));
     if let Some(block) = block.filter(|_| options.is_on("emit-invalid-ir")) {
-        // The op is a branch that is not the last op of its block.
+        // A terminator is invalid if it is not the last op of its block.
         cx.ir.insert(NewOp::new("func.return"), Point::Start(block));
         cx.ir.insert(NewOp::new("func.return"), Point::Start(block));
     }

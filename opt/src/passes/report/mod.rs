@@ -1,4 +1,4 @@
-//! Passes that print analyses or test the driver.
+//! Passes that print information or test the driver.
 
 pub(crate) mod infrastructure;
 pub(crate) mod printers;

@@ -37,7 +37,7 @@ pub(crate) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// Writes the output of a pass.
+/// Writes the output of a pass to stderr.
 pub(crate) fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -1,10 +1,10 @@
-//! Maps with their operands: composition, canonical form, simplification.
+//! Affine maps with their operands: composition, canonical form and simplification.
 //!
-//! *Canonical form*: no operand is an `affine.apply`, a constant, repeated or unused; an operand
-//! that may be a symbol is one; pure affine expressions are sums of dimensions, symbols and
-//! quotients with constant factors, in this order. *Law.* The value is the same at each point.
-//! *Cost.* Each composition adds the size of the operand's expression; expressions with more than
-//! [`MOST_NODES`] nodes stay.
+//! *Canonical form*: No operand is an `affine.apply`, a constant, repeated or unused. Each operand
+//! that may be a symbol is a symbol. Affine expressions are sums of dimensions, symbols and
+//! quotients with constant coefficients, in this order. *Law.* The value is the same at each point.
+//! *Cost.* Each composition adds the size of the operand's expression. A composition that could
+//! exceed [`MOST_NODES`] nodes is not made.
 
 use noisy_polyhedra::gcd;
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
@@ -13,7 +13,7 @@ use noisy_syntax::{Ir, OpKind, Value};
 use crate::rewrite::constants::int_of;
 use crate::rewrite::{operand, operands};
 
-/// Larger expressions are not composed.
+/// Maximum number of nodes of composed expressions.
 const MOST_NODES: usize = 1000;
 
 /// A map (or set) with its operands.
@@ -31,7 +31,17 @@ pub(crate) fn exprs(body: &Body) -> Vec<Expr> {
     }
 }
 
-/// Replaces the expressions of a body.
+/// Renumbers the dimensions and symbols of an expression so that they follow `n_dims` dimensions and
+/// `n_symbols` symbols.
+pub(crate) fn shifted(expr: &Expr, n_dims: u32, n_symbols: u32) -> Expr {
+    replaced(expr, &|it| match it {
+        Expr::Dim(at) => Expr::Dim(at + n_dims),
+        Expr::Symbol(at) => Expr::Symbol(at + n_symbols),
+        other => other.clone(),
+    })
+}
+
+/// Returns a body with other expressions of the same kind.
 pub(crate) fn with_exprs(body: &Body, exprs: Vec<Expr>) -> Body {
     match body {
         Body::Map(_) => Body::Map(exprs),
@@ -41,7 +51,7 @@ pub(crate) fn with_exprs(body: &Body, exprs: Vec<Expr>) -> Body {
     }
 }
 
-/// Substitutes the dimensions and symbols of an expression.
+/// Replaces the dimensions and symbols of an expression.
 pub(crate) fn replaced(expr: &Expr, of: &dyn Fn(&Expr) -> Expr) -> Expr {
     match expr {
         Expr::Const(_) => expr.clone(),
@@ -57,8 +67,8 @@ fn n_nodes(expr: &Expr) -> usize {
     }
 }
 
-/// Returns true if a value may be a symbol of a map: it is a constant, defined at the top of a
-/// function, or computed from such values alone.
+/// Returns true if a value may be a symbol of a map: it is a constant, is defined at the top level
+/// of a function, or is an `affine.apply` of such values.
 pub(crate) fn is_symbol(ir: &Ir, value: Value) -> bool {
     let mut stack = vec![value];
     let mut n = 0;
@@ -80,7 +90,7 @@ pub(crate) fn is_symbol(ir: &Ir, value: Value) -> bool {
     true
 }
 
-/// A dimension or symbol of an operand.
+/// Returns the dimension or symbol of an operand.
 fn leaf(map: &Affine, at: usize) -> Expr {
     let at = at as u32;
     if at < map.n_dims { Expr::Dim(at) } else { Expr::Symbol(at - map.n_dims) }
@@ -92,11 +102,11 @@ impl Applied {
         let mut out = self.clone();
         while out.compose_one(ir) {}
         out.promote(ir);
-        out.merge(ir);
-        let exprs = exprs(&out.map.body).iter().map(|it| simplified(it, &out.map)).collect();
-        out.map.body = with_exprs(&out.map.body, exprs);
-        // Cancelled operands are unused.
-        out.merge(ir);
+        let constant = |it: Value| int_of(ir, it).and_then(|it| i64::try_from(it).ok());
+        out.merge(&constant);
+        out.simplify();
+        // Simplification may leave operands unused.
+        out.merge(&constant);
         out
     }
 
@@ -119,12 +129,8 @@ impl Applied {
                 continue;
             }
             let (n_dims, n_symbols) = (self.map.n_dims, self.map.n_symbols);
-            // A symbol stays a symbol only if its own operands may be symbols.
-            let shifted = replaced(expr, &|it| match it {
-                Expr::Dim(at) => Expr::Dim(at + n_dims),
-                Expr::Symbol(at) => Expr::Symbol(at + n_symbols),
-                other => other.clone(),
-            });
+            // Dimensions and symbols of the inner map follow those of the outer map.
+            let shifted = shifted(expr, n_dims, n_symbols);
             let gone = leaf(&self.map, at);
             let of = |it: &Expr| if *it == gone { shifted.clone() } else { it.clone() };
             let exprs = exprs(&self.map.body).iter().map(|it| replaced(it, &of)).collect();
@@ -136,7 +142,7 @@ impl Applied {
             self.operands = [dims, inner_dims, symbols, inner_symbols].concat();
             self.map.n_dims += inner.n_dims;
             self.map.n_symbols += inner.n_symbols;
-            // The operand itself is now unused.
+            // The composed operand is now unused.
             let at = if at < n_dims as usize { at } else { at + inner.n_dims as usize };
             self.drop_operand(at);
             return true;
@@ -161,7 +167,7 @@ impl Applied {
         self.operands.remove(at);
     }
 
-    /// Turns dimensions that may be symbols into symbols, after the existing ones.
+    /// Converts dimensions that may be symbols to symbols, after the existing symbols.
     fn promote(&mut self, ir: &Ir) {
         let (n_dims, n_symbols) = (self.map.n_dims as usize, self.map.n_symbols);
         let mut of_dims = Vec::new();
@@ -186,8 +192,14 @@ impl Applied {
         self.operands = [&kept, &self.operands[n_dims..], &moved].concat();
     }
 
-    /// Removes unused operands, puts constants into the map, and merges equal operands.
-    fn merge(&mut self, ir: &Ir) {
+    /// Simplifies each expression of the map.
+    pub(crate) fn simplify(&mut self) {
+        let exprs = exprs(&self.map.body).iter().map(|it| simplified(it, &self.map)).collect();
+        self.map.body = with_exprs(&self.map.body, exprs);
+    }
+
+    /// Removes unused operands, substitutes constant operands, and merges equal operands.
+    pub(crate) fn merge(&mut self, constant_of: &dyn Fn(Value) -> Option<i64>) {
         let mut used = vec![false; self.operands.len()];
         let mut stack: Vec<Expr> = exprs(&self.map.body);
         while let Some(it) = stack.pop() {
@@ -202,7 +214,7 @@ impl Applied {
         let (mut dims, mut symbols): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
         let mut of_all = Vec::new();
         for (at, &value) in self.operands.iter().enumerate() {
-            let number = int_of(ir, value).and_then(|it| i64::try_from(it).ok());
+            let number = constant_of(value);
             let list = if at < n_dims { &mut dims } else { &mut symbols };
             of_all.push(match number {
                 _ if !used[at] => Expr::Const(0),
@@ -229,19 +241,19 @@ impl Applied {
     }
 }
 
-/// A sum of leaves, quotients and products with factors.
+/// A linear combination of dimensions, symbols, quotients and products.
 #[derive(Clone, Debug, Default)]
 struct Sum {
-    /// Dimensions, then symbols.
+    /// The coefficients of dimensions, then of symbols.
     factors: Vec<i64>,
-    /// Quotients, products, and divisions by nonconstants, in the order of their first use; shared
-    /// by all sums of an expression.
+    /// The coefficients of quotients, products, and divisions by nonconstants, in the order of
+    /// their first use. All sums of an expression number these terms alike.
     locals: Vec<i64>,
     constant: i64,
 }
 
-/// Returns an expression in canonical form. Products and divisions that are not affine stay, with
-/// their operands in canonical form. An expression that overflows stays.
+/// Returns an expression in canonical form. Products and divisions that are not affine keep their
+/// form, with operands in canonical form. An expression whose coefficients overflow is unchanged.
 pub(crate) fn simplified(expr: &Expr, map: &Affine) -> Expr {
     let mut locals = Vec::new();
     match flat(expr, map, &mut locals) {
@@ -250,15 +262,15 @@ pub(crate) fn simplified(expr: &Expr, map: &Affine) -> Expr {
     }
 }
 
-/// Returns an expression that is 0, or nonnegative, exactly where another one is: in canonical
-/// form, without a common factor of all terms.
+/// Returns a constraint expression that holds for the same points, in canonical form and divided by
+/// the common factor of all coefficients.
 pub(crate) fn reduced(expr: &Expr, is_equality: bool, map: &Affine) -> Expr {
     let mut locals = Vec::new();
     let Some(mut sum) = flat(expr, map, &mut locals) else { return expr.clone() };
     let factors = sum.factors.iter().chain(&sum.locals);
     let divisor = factors.fold(0, |a, &b| gcd(a, i128::from(b)));
-    // If the constant is no multiple, an equality never holds and stays; an inequality is as tight
-    // with less.
+    // If the constant is not a multiple, an equality never holds and is left unchanged. In an
+    // inequality, the constant may be rounded down.
     let divisor = i64::try_from(divisor).unwrap_or(1);
     if divisor > 1 && (!is_equality || sum.constant % divisor == 0) {
         for it in sum.factors.iter_mut().chain(&mut sum.locals) {
@@ -269,8 +281,8 @@ pub(crate) fn reduced(expr: &Expr, is_equality: bool, map: &Affine) -> Expr {
     rebuilt(&sum, map, &locals)
 }
 
-/// Returns the factors of dimensions and symbols, and the constant, of an expression with no other
-/// terms.
+/// Returns the coefficients of dimensions and symbols, and the constant. `None` if the expression
+/// has other terms.
 pub(crate) fn factors(expr: &Expr, map: &Affine) -> Option<Vec<i64>> {
     let mut locals = Vec::new();
     let sum = flat(expr, map, &mut locals)?;
@@ -284,7 +296,8 @@ fn rebuilt(sum: &Sum, map: &Affine, locals: &[Expr]) -> Expr {
         let sum = std::mem::replace(&mut out, Expr::Const(0));
         out = Expr::binary(Operator::Add, sum, term(it, by));
     };
-    // Products of two leaves come after the first of them, other products after all quotients.
+    // A product of two dimensions or symbols follows the term of the first one. Other products
+    // follow all quotients.
     let used: Vec<(&Expr, i64)> = locals.iter().zip(sum.locals.iter().copied()).collect();
     let used = used.into_iter().filter(|it| it.1 != 0);
     let (mut products, quotients): (Vec<_>, Vec<_>) =
@@ -308,7 +321,8 @@ fn rebuilt(sum: &Sum, map: &Affine, locals: &[Expr]) -> Expr {
     out
 }
 
-/// Returns the indices of the two leaves of a product; larger than all others for any other term.
+/// Returns the indices of the two dimensions or symbols of a product, and maximum indices for any
+/// other term.
 fn leaves(map: &Affine, it: &Expr) -> (usize, usize) {
     let number = |it: &Expr| match it {
         Expr::Dim(at) => Some(*at as usize),
@@ -327,7 +341,7 @@ impl Sum {
         self.factors.iter().chain(&self.locals).copied().chain([self.constant])
     }
 
-    /// Returns the constant if it is one.
+    /// Returns the constant if all coefficients are zero.
     fn number(&self) -> Option<i64> {
         let is_number = self.factors.iter().chain(&self.locals).all(|it| *it == 0);
         is_number.then_some(self.constant)
@@ -380,7 +394,7 @@ fn flat(expr: &Expr, map: &Affine, locals: &mut Vec<Expr>) -> Option<Sum> {
             match (a.number(), b.number()) {
                 (_, Some(by)) => a.map(|it| it.checked_mul(by)),
                 (Some(by), _) => b.map(|it| it.checked_mul(by)),
-                // Not affine: a leaf of its own.
+                // A product of nonconstants is not affine. It becomes a term of its own.
                 _ => {
                     let (a, b) = (rebuilt(&a, map, locals), rebuilt(&b, map, locals));
                     Some(named(Expr::binary(Operator::Mul, a, b), n, locals))
@@ -391,7 +405,7 @@ fn flat(expr: &Expr, map: &Affine, locals: &mut Vec<Expr>) -> Option<Sum> {
             let Expr::Const(by) = both.1 else {
                 let sides = [&both.0, &both.1].map(|it| flat(it, map, locals));
                 let [Some(a), Some(b)] = sides else { return None };
-                // A divisor that turns out to be constant is handled in the next round.
+                // A divisor that simplifies to a constant is not supported here.
                 if b.number().is_some() {
                     return None;
                 }
@@ -426,7 +440,7 @@ fn flat(expr: &Expr, map: &Affine, locals: &mut Vec<Expr>) -> Option<Sum> {
     }
 }
 
-/// Other expressions become a leaf.
+/// Returns a sum with one term, an expression that it adds to the list of terms if needed.
 fn named(it: Expr, n: usize, names: &mut Vec<Expr>) -> Sum {
     let place = names.iter().position(|old| *old == it).unwrap_or_else(|| {
         names.push(it);
@@ -437,7 +451,7 @@ fn named(it: Expr, n: usize, names: &mut Vec<Expr>) -> Sum {
     Sum { factors: vec![0; n], locals, constant: 0 }
 }
 
-/// Returns the operands of the map of an op, from the first one on.
+/// Returns a map attribute of an op with its operands, which start at operand number `first`.
 pub(crate) fn applied(ir: &Ir, op: noisy_syntax::Op, name: &str, first: usize) -> Option<Applied> {
     let map = ir.interner.affine(ir.attr(op, name)?)?.clone();
     let n = map.n_inputs();

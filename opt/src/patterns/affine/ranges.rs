@@ -1,7 +1,8 @@
-//! Ranges and divisors of affine expressions by loop bounds.
+//! Ranges and divisors of affine expressions, derived from loop bounds.
 //!
-//! *Law.* The value is the same at each point that a loop reaches. *Cost.* An expression is walked
-//! once for each of its quotients and remainders; enclosing loops are followed [`MOST_LOOPS`] deep.
+//! *Law.* The value is the same in each iteration of the enclosing loops. *Cost.* One traversal of
+//! an expression for each of its quotients and remainders. Divisors depend on at most
+//! [`MOST_LOOPS`] enclosing loops.
 
 use noisy_syntax::affine::{Body, Expr, Operator};
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
@@ -9,10 +10,10 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use super::maps::{Applied, applied, exprs, with_exprs};
 use crate::rewrite::constants::int_of;
 
-/// Maximum number of enclosing loops that are followed for divisors of bounds.
+/// Maximum number of enclosing loops that the divisor of a bound depends on.
 const MOST_LOOPS: usize = 8;
 
-/// The least and the greatest value, if known.
+/// The minimum and the maximum value, if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Range {
     low: Option<i128>,
@@ -41,13 +42,13 @@ impl Range {
         Self { low: add(self.low, other.low), high: add(self.high, other.high) }
     }
 
-    /// Returns true if all values are at least zero and below a number.
+    /// Returns true if all values are nonnegative and less than a number.
     fn is_below(self, by: i128) -> bool {
         self.low.is_some_and(|it| it >= 0) && self.high.is_some_and(|it| it < by)
     }
 }
 
-/// Returns the loop of an induction variable.
+/// Returns the loop whose induction variable a value is.
 fn loop_of(ir: &Ir, value: Value) -> Option<Op> {
     let Def::Argument(block, 0) = ir.value(value).def else { return None };
     let around = ir.region(ir.block(block).region).parent?;
@@ -122,7 +123,7 @@ fn range(ir: &Ir, it: &Applied, expr: &Expr) -> Range {
     }
 }
 
-/// Returns the range of remainders: that of the numbers themselves if they have one quotient.
+/// Returns the range of remainders. It is exact if all values have the same quotient.
 fn remainder(a: Range, by: i128) -> Range {
     match (a.low, a.high) {
         (Some(low), Some(high)) if low.div_euclid(by) == high.div_euclid(by) => {
@@ -136,7 +137,7 @@ fn gcd(a: u128, b: u128) -> u128 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Returns a divisor of the value; zero for zero, which all numbers divide.
+/// Returns a divisor of the value. Zero if the value is zero, which every number divides.
 fn divisor(ir: &Ir, it: &Applied, expr: &Expr, depth: usize) -> u128 {
     match expr {
         Expr::Const(value) => u128::from(value.unsigned_abs()),
@@ -169,7 +170,7 @@ fn divisor_of_value(ir: &Ir, value: Value, depth: usize) -> u128 {
         let op = loop_of(ir, value).filter(|_| depth < MOST_LOOPS)?;
         let step = step_of(ir, op)?.unsigned_abs();
         let low = bound(ir, op, true)?;
-        // Any of several lower bounds may be the greatest.
+        // With several lower bounds, any of them may be the maximum.
         Some(
             exprs(&low.map.body)
                 .iter()
@@ -179,7 +180,7 @@ fn divisor_of_value(ir: &Ir, value: Value, depth: usize) -> u128 {
     known().unwrap_or(1)
 }
 
-/// Simplifies quotients and remainders by the bounds of loops.
+/// Simplifies quotients and remainders by means of loop bounds.
 pub(super) fn simplified(ir: &Ir, it: &Applied) -> Applied {
     let mut out = it.clone();
     let new = exprs(&it.map.body).iter().map(|expr| simpler(ir, it, expr)).collect();
@@ -198,7 +199,8 @@ fn simpler(ir: &Ir, it: &Applied, expr: &Expr) -> Expr {
         _ => return out,
     };
     let wide = i128::from(by);
-    // A multiple of a number and a value below it do not interact.
+    // For a multiple `m` of `of` and `0 <= rest < of`: `(m + rest) floordiv by` is `m floordiv by`
+    // if `of` divides `by`, and `(m + rest) mod by` is `rest mod by` if `by` divides `of`.
     if let Expr::Binary(Operator::Add, parts) = a {
         for (multiple, rest) in [(&parts.0, &parts.1), (&parts.1, &parts.0)] {
             let of = divisor(ir, it, multiple, 0);
@@ -229,8 +231,8 @@ fn simpler(ir: &Ir, it: &Applied, expr: &Expr) -> Expr {
     out
 }
 
-/// Removes expressions of a bound that never decide it: the greatest decides a lower bound, the
-/// least an upper one.
+/// Removes redundant results of a bound: those that are never the maximum of a lower bound or the
+/// minimum of an upper bound.
 pub(super) fn deciding(ir: &Ir, it: &Applied, is_low: bool) -> Applied {
     let all = exprs(&it.map.body);
     if all.len() < 2 {

@@ -1,13 +1,13 @@
-//! Replaces block arguments for which every branch passes the same value.
+//! Replaces block arguments for which all branches pass the same value.
 //!
-//! *Law.* The value dominates every branch to the block, so it dominates the block. *Cost.* Linear
-//! in the branches and what they pass.
+//! *Law.* The value dominates all branches to the block, so it dominates the block. *Cost.* Linear
+//! in the branches and the operands that they pass.
 
 use noisy_syntax::{Block, Op, Region, Value};
 
 use super::{Rewriter, forwarded_kind};
 
-/// Replaces such arguments of all blocks of a region except the entry. Requires that all blocks are
+/// Replaces these arguments in all blocks of a region except the entry. All blocks must be
 /// reachable.
 pub(super) fn drop_alike(rewriter: &mut Rewriter<'_>, region: Region) {
     for block in rewriter.ir.blocks(region).into_iter().skip(1) {
@@ -36,7 +36,7 @@ pub(super) fn drop_alike(rewriter: &mut Rewriter<'_>, region: Region) {
     }
 }
 
-/// Returns, for each argument, the one value that all branches pass.
+/// Returns, for each argument, the value that all branches pass, if it is the same.
 fn common_values(rewriter: &Rewriter<'_>, block: Block) -> Vec<Option<Value>> {
     let ir = &*rewriter.ir;
     let args = &ir.block(block).args;
@@ -52,7 +52,7 @@ fn common_values(rewriter: &Rewriter<'_>, block: Block) -> Vec<Option<Value>> {
             *common = common.filter(|&it| it == value);
         }
     }
-    // A value that a block passes only to itself is ignored.
+    // Ignore an argument that is passed only to itself.
     for (common, arg) in out.iter_mut().zip(args) {
         *common = common.filter(|it| it != arg);
     }

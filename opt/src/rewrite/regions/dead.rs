@@ -1,7 +1,7 @@
-//! Erasure of ops and arguments that only keep each other alive through block arguments.
+//! Erasure of ops and arguments that keep only each other alive through block arguments.
 //!
-//! *Law.* An op or argument is dead if no op with an effect and no terminator needs it, even
-//! indirectly: its users are dead, or branches that pass it to dead arguments. All dead ops and
+//! *Law.* An op or argument is dead if no op with effects and no terminator depends on it, even
+//! indirectly: all users are dead, or branches that pass it to dead arguments. All dead ops and
 //! arguments in a region, at any depth, are erased together, because they may use each other.
 //! *Cost.* Linear in the ops of the region and the operands that its branches pass.
 
@@ -12,8 +12,7 @@ use rustc_hash::FxHashSet;
 use super::super::preorder;
 use super::{Rewriter, forwarded_kind};
 
-/// Erases the ops and block arguments in a region, at any depth, that no op with an effect needs,
-/// even indirectly.
+/// Erases the dead ops and block arguments in a region, at any depth.
 pub(super) fn erase(rewriter: &mut Rewriter<'_>, region: Region) {
     let ir = &*rewriter.ir;
     let live = Live::of(ir, region);
@@ -25,11 +24,11 @@ pub(super) fn erase(rewriter: &mut Rewriter<'_>, region: Region) {
             if live.ops.contains(&op) {
                 stack.extend(ir.op(op).regions.iter().map(|it| it.1));
             } else {
-                // The contents of a dead op go with it.
+                // The regions of a dead op are erased with it.
                 dead_ops.push(op);
             }
         }
-        // The arguments of the entry block belong to the op around.
+        // The enclosing op determines the arguments of the entry block.
         for block in ir.blocks(region).into_iter().skip(1) {
             let args = ir.block(block).args.iter().enumerate();
             let dead: Vec<usize> =
@@ -58,7 +57,7 @@ pub(super) fn erase(rewriter: &mut Rewriter<'_>, region: Region) {
     }
 }
 
-/// Returns the live ops and block arguments in a region.
+/// The live ops and block arguments in a region.
 #[derive(Default)]
 struct Live {
     ops: FxHashSet<Op>,
@@ -114,14 +113,14 @@ fn passed_as(ir: &Ir, (branch, successor): (Op, u32), index: u32) -> Option<Valu
     if range.contains(&at) { ir.op(branch).operands.get(at as usize)?.value } else { None }
 }
 
-/// Returns a list without the items at these positions, which ascend.
+/// Returns a list without the items at the given positions, which are in ascending order.
 fn without(list: &[Value], places: &[usize]) -> Vec<Value> {
     let mut places = places.iter().peekable();
     let kept = list.iter().enumerate().filter(|it| places.next_if(|&&at| at == it.0).is_none());
     kept.map(|it| *it.1).collect()
 }
 
-/// Returns the operands that a branch passes on, if it does nothing else with them.
+/// Returns the operands that a branch passes to its successors. Empty for other ops.
 fn forwarded(ir: &Ir, op: Op) -> std::ops::Range<usize> {
     let Some(first) = forwarded_kind(ir.op(op).kind) else { return 0..0 };
     first..ir.op(op).operands.len()

@@ -1,7 +1,7 @@
-//! Merging of equal blocks. Different values from outside become arguments.
+//! Merging of equal blocks. Values from outside that differ become block arguments.
 //!
-//! *Law.* Each branch still leads to the same ops with the same values. *Cost.* Linear in the ops
-//! of the region, in at most [`MOST_ROUNDS`] rounds.
+//! *Law.* Each branch leads to equal ops with the same operands as before. *Cost.* At most
+//! [`MOST_ROUNDS`] rounds, each linear in the ops of the region.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Type, Value};
 use rustc_hash::FxHashMap;
@@ -11,8 +11,8 @@ use super::{Rewriter, forwarded_kind};
 /// Maximum number of rounds: blocks may become equal when their successors are merged.
 const MOST_ROUNDS: usize = 10;
 
-/// Merges blocks of a region with equal ops and ends. Blocks whose values others use, or that
-/// contain regions, stay.
+/// Merges the blocks of a region with equal ops. Blocks with regions, and blocks whose values are
+/// used in other blocks, are not merged.
 pub(super) fn merge(rewriter: &mut Rewriter<'_>, region: Region) {
     for _ in 0..MOST_ROUNDS {
         let mut clusters: Vec<Vec<Block>> = Vec::new();
@@ -38,8 +38,8 @@ pub(super) fn merge(rewriter: &mut Rewriter<'_>, region: Region) {
 /// Merges blocks that differ only in values from outside. Returns true if they were merged.
 fn merge_cluster(rewriter: &mut Rewriter<'_>, blocks: &[Block]) -> bool {
     let (&kept, gone) = blocks.split_first().expect("a cluster has blocks");
-    // Earlier merges may have changed the operands that its blocks pass on; the next round handles
-    // that.
+    // Earlier merges may have changed the operands that these blocks pass on. Then the next round
+    // merges them.
     let all: Option<Vec<_>> = blocks.iter().map(|&it| signature(rewriter.ir, it)).collect();
     let Some(all) = all.filter(|all| all.iter().all(|it| it.0 == all[0].0)) else { return false };
     let outside: Vec<Vec<Value>> = all.into_iter().map(|it| it.1).collect();
@@ -102,8 +102,8 @@ fn outside_operands(ir: &Ir, block: Block) -> Vec<(Op, usize)> {
     out
 }
 
-/// Returns a fingerprint of a block, equal for blocks that do the same, and the outside values in
-/// which they may differ. `None` for blocks that stay.
+/// Returns a fingerprint of a block, and its operands from outside that may differ between equal
+/// blocks. `None` for a block that cannot be merged.
 fn signature(ir: &Ir, block: Block) -> Option<(Vec<u64>, Vec<Value>)> {
     if ir.block(block).preds.is_empty() {
         return None;

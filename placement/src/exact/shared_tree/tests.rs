@@ -1,4 +1,4 @@
-//! Checks the bounds and the rows of a shared tree against an optimum.
+//! Tests of the bounds and the rows of a shared tree against an optimum.
 
 use super::*;
 use crate::certificate::ceil_cost;
@@ -40,7 +40,7 @@ fn bounds_rise_up_to_the_optimum_and_rows_hold() {
         let relaxed = ceil_cost(local.certified(&graph.cost, &open, &answer).bound);
         let (rows, basis) = (local.rows.clone(), local.basis().unwrap());
         drop(local);
-        // The bounds of one thread, which are the same in both runs.
+        // The bounds of a run with one thread, which is deterministic.
         let mut alone = Vec::new();
         for n_workers in [1, 1, 3] {
             let told = Mutex::new(vec![relaxed]);
@@ -51,7 +51,7 @@ fn bounds_rise_up_to_the_optimum_and_rows_hold() {
             let known = vec![true; graph.n_sites()];
             let (rows, basis) = (&*rows, &basis);
             let graph = &graph;
-            // A small tree ends with open leaves, at which new rows bind.
+            // A small tree ends with open leaves, at which new rows are binding.
             let nodes = if n_workers == 1 { 100 } else { 4 };
             let problem = TreeProblem { graph, rows, basis, known, nodes, n_workers };
             let found = shared_tree(problem, &mut cores, &tell, &mut budget).unwrap();

@@ -1,4 +1,4 @@
-//! Instances as JSON.
+//! JSON format of instances.
 //!
 //! ```json
 //! {
@@ -11,9 +11,9 @@
 //! }
 //! ```
 //!
-//! Operands and sites are indices from 0. `operands` may be left out if there are none, `site` if
-//! no reduce is allowed, and `limit` if any noise is legal. Indices out of range, unknown keys and
-//! numbers that do not fit are errors. Reading a written instance gives the same instance.
+//! Operands and sites are indices from 0. `operands` may be omitted if there are none, `site` if no
+//! reset is allowed, and `limit` if any noise is legal. Indices out of range, unknown keys and
+//! numbers that do not fit are errors. A written instance is read back unchanged.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Rows of `affine`: loops and accesses whose indices are affine maps.
+//! Rows of `affine`: loops, and accesses with affine indices.
 
 use crate::dialect::prelude::*;
 use crate::dialect::syntax::affine::{

@@ -20,7 +20,7 @@ pub(super) const FASTMATH_FLAGS: AttrSpec = AttrSpec::with_default(
     "#arith.fastmath<none>",
 );
 
-/// Two integers and one of the same type.
+/// An op on two integers with a result of the same type.
 pub(super) const INT_BINARY: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(1),
@@ -29,7 +29,7 @@ pub(super) const INT_BINARY: OpSpec = OpSpec {
     ..OpSpec::PURE
 };
 
-/// Two floats and one of the same type.
+/// An op on two floats with a result of the same type.
 pub(super) const FLOAT_BINARY: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(1),
@@ -39,7 +39,7 @@ pub(super) const FLOAT_BINARY: OpSpec = OpSpec {
     ..OpSpec::PURE
 };
 
-/// A value as one of another type.
+/// A conversion of one value to another type.
 pub(super) const CAST: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::exactly(1),

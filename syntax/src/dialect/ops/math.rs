@@ -4,14 +4,14 @@ use super::arith::{FLOAT_BINARY, INT_BINARY};
 use crate::dialect::prelude::*;
 use crate::dialect::syntax::flags::OPT_FASTMATH;
 
-/// A function from one number to a number of the same type.
+/// A function of one number, with a result of the same type.
 pub(super) const UNARY: OpSpec = OpSpec {
     operands: Count::exactly(1),
     syntax: &[Operands(1), OPT_FASTMATH, AttrDict, COLON, TypeOf(Bind::All)],
     ..FLOAT_BINARY
 };
 
-/// A function of the bits of one integer, to an integer of the same type.
+/// A function of the bits of one integer, with a result of the same type.
 pub(super) const INT_UNARY: OpSpec = OpSpec {
     operands: Count::exactly(1),
     syntax: &[Operands(1), AttrDict, COLON, TypeOf(Bind::All)],

@@ -1,4 +1,4 @@
-//! Rows of `memref`: buffers. Its other ops are passed over as unknown ones.
+//! Rows of `memref`: buffers. Other ops of the dialect are parsed as unknown ops.
 
 use crate::dialect::prelude::*;
 use crate::dialect::syntax::affine::PREFETCH_KIND;

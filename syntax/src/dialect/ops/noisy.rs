@@ -1,4 +1,4 @@
-//! Rows of `noisy`: integers whose low bits are noise.
+//! Rows of `noisy`: integers with noise in their low bits.
 
 use crate::dialect::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Rows of `vector`: the accesses that accesses of `affine` become. The other ops of the dialect
-//! are unknown.
+//! Rows of `vector`: the accesses to which accesses of `affine` are lowered. The other ops of the
+//! dialect are unknown.
 
 use crate::dialect::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The syntax of `affine` ops: accesses, applications of maps, copies, indices.
+//! The syntax of `affine` ops: accesses, applied maps, copies, indices.
 
 use super::element::{Element, Syntax};
 use crate::affine::{Affine, Body, Expr};
@@ -35,7 +35,7 @@ pub(in crate::dialect) const ACCESS: Element = Element::Own(&Syntax {
     ..Syntax::EMPTY
 });
 
-/// As [`ACCESS`], for the source of a copy.
+/// Like [`ACCESS`], for the source of a copy.
 pub(in crate::dialect) const SOURCE_ACCESS: Element = Element::Own(&Syntax {
     read: |it| it.affine_access("src_map"),
     write: |it| it.write_affine_access("src_map"),
@@ -44,7 +44,7 @@ pub(in crate::dialect) const SOURCE_ACCESS: Element = Element::Own(&Syntax {
     ..Syntax::EMPTY
 });
 
-/// As [`ACCESS`], for the destination of a copy.
+/// Like [`ACCESS`], for the destination of a copy.
 pub(in crate::dialect) const DESTINATION_ACCESS: Element = Element::Own(&Syntax {
     read: |it| it.affine_access("dst_map"),
     write: |it| it.write_affine_access("dst_map"),
@@ -53,7 +53,7 @@ pub(in crate::dialect) const DESTINATION_ACCESS: Element = Element::Own(&Syntax 
     ..Syntax::EMPTY
 });
 
-/// As [`ACCESS`], for the tag of a copy.
+/// Like [`ACCESS`], for the tag of a copy.
 pub(in crate::dialect) const TAG_ACCESS: Element = Element::Own(&Syntax {
     read: |it| it.affine_access("tag_map"),
     write: |it| it.write_affine_access("tag_map"),
@@ -118,7 +118,7 @@ pub(in crate::dialect) const LINEARIZE: Element = Element::Own(&Syntax {
     ..Syntax::EMPTY
 });
 
-/// Dimensions, symbols and results of a map.
+/// The numbers of dimensions, symbols and results of a map.
 pub(super) type Shape = (u32, u32, usize);
 
 impl Reader<'_, '_> {
@@ -126,7 +126,7 @@ impl Reader<'_, '_> {
         self.env.interner.attr(AttrData::Affine(map))
     }
 
-    /// A map or set as an attribute; `None` where an alias is not known.
+    /// Parses a map or set as an attribute. The shape is `None` if it is an unknown alias.
     pub(super) fn map(&mut self, is_set: bool) -> Res<(Attr, Option<Shape>)> {
         let span = self.token().span();
         if !matches!(self.peek(), TokenKind::Bare | TokenKind::Hash | TokenKind::HashBody) {
@@ -145,7 +145,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `(%d0, %d1)[%s0]`: the operands of a map.
+    /// Parses `(%d0, %d1)[%s0]`: the operands of a map.
     pub(super) fn dims_and_symbols(&mut self, shape: Option<Shape>, is_applied: bool) -> Res {
         let first = self.out.operands.len();
         let span = self.token().span();
@@ -171,14 +171,14 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// A map with its operands; the map becomes an attribute.
+    /// Parses a map with its operands, and stores the map as an attribute.
     pub(crate) fn affine_apply(&mut self, name: &str) -> Res {
         let (attr, shape) = self.map(name == "condition")?;
         self.set_attr(name, attr);
         self.dims_and_symbols(shape, name == "map")
     }
 
-    /// `%m[%i + 1, symbol(%n)]`
+    /// Parses `%m[%i + 1, symbol(%n)]`.
     pub(crate) fn affine_access(&mut self, name: &str) -> Res {
         self.operand(Type::UNKNOWN)?;
         self.expect(TokenKind::LSquare)?;
@@ -190,7 +190,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `memref<8xf32>, memref<8xf32, 2>`: of the operand before those of each map.
+    /// `memref<8xf32>, memref<8xf32, 2>`: the type of the memref before the operands of each map.
     pub(crate) fn accessed_types(&mut self, maps: &[&str]) -> Res {
         let mut at = 0;
         for (i, name) in maps.iter().enumerate() {
@@ -208,7 +208,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `, %stride, %n` or nothing.
+    /// Parses an optional `, %stride, %n`.
     pub(crate) fn opt_stride(&mut self) -> Res {
         if self.eat(TokenKind::Comma) {
             self.operand(Type::INDEX)?;
@@ -218,7 +218,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `read, locality<3>, data`
+    /// Parses `read, locality<3>, data`.
     pub(crate) fn prefetch_kind(&mut self) -> Res {
         let is_write = self.enum_case(&["read", "write"])? == 1;
         self.expect(TokenKind::Comma)?;
@@ -238,12 +238,12 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `into (%b, 16) [dict] : index, index`
+    /// Parses `into (%b, 16) [dict] : index, index`.
     pub(crate) fn delinearize(&mut self) -> Res {
         self.expect_word("into")?;
         self.expect(TokenKind::LParen)?;
         let basis = self.mixed_list(TokenKind::RParen)?;
-        // LLVM 19 knows operands only, and then no attribute.
+        // LLVM 19 allows only operands here, and has no such attribute.
         if basis.iter().any(|it| *it != DYNAMIC) {
             let attr = self.dense_array(Type::I64, &basis);
             self.set_attr("static_basis", attr);
@@ -259,7 +259,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `[disjoint] [%a, %b] by (2, %n) [dict] : index`
+    /// Parses `[disjoint] [%a, %b] by (2, %n) [dict] : index`.
     pub(crate) fn linearize(&mut self) -> Res {
         if self.eat_word("disjoint") {
             self.set_attr("disjoint", Attr::UNIT);
@@ -283,7 +283,7 @@ impl Reader<'_, '_> {
 }
 
 impl Printer<'_> {
-    /// An attribute of the op that is an affine map or set.
+    /// Returns an attribute of the op that is an affine map or set.
     pub(super) fn map(&self, name: &str) -> Fits<(Attr, &Affine)> {
         let attr = self.op_attr(name).ok_or(Unfit)?;
         match self.ir.interner.attr_data(attr) {
@@ -292,7 +292,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `(%d0, %d1)[%s0]`
+    /// Prints `(%d0, %d1)[%s0]`.
     pub(super) fn write_dims_and_symbols(&mut self, n_dims: u32, values: &[Value]) -> Fits {
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
         let (dims, symbols) = values.split_at_checked(n_dims as usize).ok_or(Unfit)?;
@@ -317,7 +317,7 @@ impl Printer<'_> {
         self.write_dims_and_symbols(n_dims, &values)
     }
 
-    /// Expressions over the operands of a map: `%i + 1, symbol(%n)`.
+    /// Prints expressions over the operands of a map: `%i + 1, symbol(%n)`.
     pub(super) fn write_exprs(&mut self, n_dims: u32, exprs: &[Expr], values: &[Value]) -> Fits {
         let names: Vec<String> = values
             .iter()
@@ -329,7 +329,7 @@ impl Printer<'_> {
                 Expr::Symbol(at) => (n_dims + at, true),
                 _ => return Ok(()),
             };
-            // The numbers of leaves are below the number of operands, which was compared.
+            // All indices of leaves are below the number of operands, which the callers compare.
             let name = names.get(at as usize).ok_or(std::fmt::Error)?;
             out.push_str(&if is_symbol { format!("symbol({name})") } else { name.clone() });
             Ok(())

@@ -36,7 +36,7 @@ pub(in crate::dialect) const AFFINE_PARALLEL: Element = Element::Own(&Syntax {
 });
 
 impl Reader<'_, '_> {
-    /// Reads an integer that is an attribute of type `index`, for which MLIR rejects `-0`.
+    /// Parses an integer for an attribute of type `index`. MLIR rejects `-0` here.
     fn index_attribute(&mut self) -> Res<i64> {
         let start = self.at;
         let is_negative = self.peek() == TokenKind::Minus;
@@ -48,10 +48,10 @@ impl Reader<'_, '_> {
         Ok(value)
     }
 
-    /// `%n`, `-4` or a map with operands; as a map.
+    /// Parses `%n`, `-4` or a map with operands, and returns it as a map.
     fn bound(&mut self, many: &str) -> Res<Attr> {
         let may_be_many = self.eat_word(many);
-        // MLIR takes these for integers of one bit.
+        // MLIR parses these as one-bit integers.
         let is_bool = self.is_word("true") || self.is_word("false");
         match self.peek() {
             _ if is_bool && !may_be_many => {
@@ -82,7 +82,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `%i = B to B [step 2] [iter_args(..) -> ..]`
+    /// Parses `%i = B to B [step 2] [iter_args(..) -> ..]`.
     pub(crate) fn affine_for(&mut self) -> Res {
         let variable = self.argument(Type::INDEX)?;
         self.header_arguments.push(variable);
@@ -96,7 +96,7 @@ impl Reader<'_, '_> {
         if self.eat_word("step") {
             let start = self.at;
             step = self.index_attribute()?;
-            // MLIR takes 0 in spite of its message.
+            // MLIR accepts 0, although its message demands a positive step.
             if step < 0 {
                 self.at = start;
                 let message = "expected step to be representable as a positive signed integer";
@@ -113,7 +113,8 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `(a, max(b, c))`: one map for all, the number of results of each bound, and the operands.
+    /// Parses `(a, max(b, c))`. Returns one map for all bounds, and the number of results of each
+    /// bound; adds the operands to the op.
     fn bounds(&mut self, many: &str) -> Res<(Affine, Vec<i64>)> {
         self.expect(TokenKind::LParen)?;
         let mut groups = Vec::new();
@@ -149,7 +150,7 @@ impl Reader<'_, '_> {
         Ok((map, groups))
     }
 
-    /// `(%i) = (..) to (..) [step (..)] [reduce ("addf")] [-> T]`
+    /// Parses `(%i) = (..) to (..) [step (..)] [reduce ("addf")] [-> T]`.
     pub(crate) fn affine_parallel(&mut self) -> Res {
         let n = self.variables()?;
         self.expect(TokenKind::Equal)?;
@@ -201,7 +202,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `dense<[1, 2]> : tensor<2xi32>`
+    /// Returns the attribute `dense<[1, 2]> : tensor<2xi32>`.
     fn groups(&mut self, groups: &[i64]) -> Attr {
         let is_splat = !groups.is_empty() && groups.iter().all(|it| *it == groups[0]);
         let all: Vec<_> = groups.iter().map(ToString::to_string).collect();
@@ -218,7 +219,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The position of each of `new` in `all`, to which missing ones are added.
+/// Returns the index of each operand of `new` in `all`, and adds missing ones to `all`.
 fn place(all: &mut Vec<ParsedOperand>, new: &[ParsedOperand]) -> Vec<u32> {
     new.iter()
         .map(|it| {
@@ -289,7 +290,7 @@ impl Printer<'_> {
         self.write_carried("iter_args", carried)
     }
 
-    /// `(a, max(b, c))`: the results of a map in groups.
+    /// `(a, max(b, c))`: prints the results of a map in groups.
     fn write_bounds(&mut self, map: &Affine, groups: &[i64], many: &str) -> Fits {
         let values = self.take_operands(map.n_inputs())?;
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;

@@ -24,7 +24,8 @@ pub(in crate::dialect) const SWITCH_CASES: Element = Element::Own(&Syntax {
     ..Syntax::EMPTY
 });
 
-/// No text: `operandSegmentSizes` counts one operand of the op, then those of each successor.
+/// No text: `operandSegmentSizes` is one operand of the op, then the number of operands of each
+/// successor.
 pub(in crate::dialect) const SUCCESSOR_SEGMENTS: Element = Element::Own(&Syntax {
     read: |it| {
         let counts = it.out.successors.iter().map(|it| it.operands.len() as i64);
@@ -69,7 +70,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `default: ^bb, 1: ^bb(%a : i32)`, between the brackets of `cf.switch`.
+    /// Parses `default: ^bb, 1: ^bb(%a : i32)`, between the brackets of `cf.switch`.
     pub(crate) fn switch(&mut self) -> Res {
         self.expect_word("default")?;
         self.expect(TokenKind::Colon)?;
@@ -88,8 +89,8 @@ impl Reader<'_, '_> {
         self.set_attr("case_operand_segments", segments);
         if !cases.is_empty() {
             let flag = self.out.operands[0].ty;
-            // MLIR reads 64 bits. A narrower flag has their low bits, and a wider one has zeros
-            // above them.
+            // MLIR parses 64 bits. A narrower flag type keeps the low bits; a wider one is
+            // zero-extended.
             let width = match self.env.interner.type_data(flag) {
                 TypeData::Int { width, .. } => *width,
                 _ => 64,
@@ -116,7 +117,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `weights([1, 2])` or nothing.
+    /// Parses an optional `weights([1, 2])`.
     pub(crate) fn opt_weights(&mut self) -> Res {
         if !self.eat_word("weights") {
             return Ok(());
@@ -159,7 +160,7 @@ impl Printer<'_> {
             None => Vec::new(),
             Some(cases) => {
                 let cases = ir.interner.integers(cases).ok_or(Unfit)?;
-                // A splat stands for all cases.
+                // A splat gives the value of all cases.
                 let is_one = cases.len() == 1;
                 let cases = cases.iter().cycle().take(if is_one {
                     n.saturating_sub(1)
@@ -184,8 +185,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// A case as an unsigned number of the width of the flag, as MLIR writes it; `None` beyond 64
-    /// bits.
+    /// Returns a case as an unsigned number with the width of the flag, as MLIR prints it; `None`
+    /// if it exceeds 64 bits.
     fn unsigned_case(&self, case: i128) -> Option<u64> {
         let flag = self.ir.op(self.op_id()).operands.first()?.value?;
         let bits = match self.ir.interner.type_data(self.ir.value(flag).ty) {
@@ -227,7 +228,7 @@ mod tests {
                 printed.lines().filter_map(|it| it.trim().split_once(": ^")).map(|it| it.0);
             numbers.skip(1).collect::<Vec<_>>().join(" ")
         };
-        // As mlir-opt 19 writes them.
+        // The output of mlir-opt 19.
         assert_eq!(printed("i64", "-1 5"), "18446744073709551615 5");
         assert_eq!(printed("i64", "-1 -1"), "18446744073709551615 18446744073709551615");
         assert_eq!(printed("i8", "-1 255 128"), "255 255 128");

@@ -1,27 +1,29 @@
-//! The elements of custom syntax, with their readers, printers and completion.
+//! The elements of custom syntax: how they are parsed and printed, and their snippets.
 
 use crate::grammar::reader::{Reader, Res};
 use crate::intern::Types;
 use crate::print::printer::{Fits, Printer, Unfit, fits};
 use crate::{Attr, AttrData, Code, TokenKind, Tool, Type};
 
-/// Syntax that few ops have: reader, printer and completion of one piece of text.
+/// A piece of syntax that few ops share: how it is parsed, printed and completed.
 pub struct Syntax {
-    /// Reads the text and adds operands, types, attributes and regions to the op.
+    /// Parses the text and adds operands, types, attributes and regions to the op.
     pub(crate) read: fn(&mut Reader<'_, '_>) -> Res,
-    /// Prints the text, or fails if the op does not fit: then it is printed in the generic form.
+    /// Prints the text. Fails if the custom form cannot express the op, which is then printed in
+    /// the generic form.
     pub(crate) write: fn(&mut Printer<'_>) -> Fits,
-    /// The text as completion inserts it, with its places in `«»`; `«%»` is the next operand. It
-    /// starts with a blank if it stands apart from the text before. Empty: it may be left out.
+    /// The text that completion inserts, with placeholders in `«»`; `«%»` is the next operand. It
+    /// starts with a blank if a blank precedes it in the text. Empty if the syntax is optional.
     pub(crate) snippet: &'static str,
-    /// The attributes that the text states; the dictionary of the op has the others.
+    /// The attributes that the text expresses; the attribute dictionary of the op contains the
+    /// others.
     pub(crate) attributes: &'static [&'static str],
-    /// True if LLVM 19 does not print the text and leaves the attributes to the dictionary.
+    /// True if LLVM 19 has no such text and prints the attributes in the dictionary.
     pub(crate) is_new: bool,
 }
 
 impl Syntax {
-    /// Syntax without text.
+    /// Syntax that parses and prints no text.
     pub(crate) const EMPTY: Syntax =
         Syntax { read: |_| Ok(()), write: |_| Ok(()), snippet: "", attributes: &[], is_new: false };
 }
@@ -32,7 +34,7 @@ impl std::fmt::Debug for Syntax {
     }
 }
 
-/// The operands and results that a written type belongs to.
+/// The operands and results to which a type in the text applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bind {
     /// The type of all operands and of the single result.
@@ -49,9 +51,9 @@ pub enum Bind {
     Result,
     /// The type of the next result.
     NextResult,
-    /// A shaped type of one operand; the single result is its element.
+    /// A shaped type of one operand; the single result has its element type.
     ElementOf(u8),
-    /// A shaped type of operand 1; operand 0 is its element.
+    /// A shaped type of operand 1; operand 0 has its element type.
     StoreTo,
     /// The type of all operands; the single result is `i1`, with the same shape.
     Compared,
@@ -59,16 +61,16 @@ pub enum Bind {
     Assumed,
 }
 
-/// One element of custom syntax.
+/// An element of custom syntax.
 #[derive(Clone, Copy, Debug)]
 pub enum Element {
     /// A token.
     Token(TokenKind),
     /// A keyword.
     Word(&'static str),
-    /// A keyword or nothing, and the unit attribute that the keyword stands for.
+    /// An optional keyword, and the unit attribute that it sets.
     OptWord(&'static str, &'static str),
-    /// An operand, of this type unless it is [`Type::UNKNOWN`].
+    /// An operand of this type, or of any type if it is [`Type::UNKNOWN`].
     Operand(Type),
     /// This many operands, separated by commas.
     Operands(u8),
@@ -76,33 +78,33 @@ pub enum Element {
     ParenOperands,
     /// Any number of operands of type `index` in brackets.
     Indices,
-    /// Operands with their types, `%a, %b : i32, i64`, or nothing.
+    /// Optional operands with their types: `%a, %b : i32, i64`.
     OptOperandsTypes,
-    /// `{..}` or nothing: the attributes that no other element states.
+    /// An optional `{..}` with the attributes that no other element expresses.
     AttrDict,
-    /// As [`Self::AttrDict`], after the keyword `attributes`.
+    /// Like [`Self::AttrDict`], after the keyword `attributes`.
     AttrDictWithKeyword,
-    /// A string attribute of this name.
+    /// A string attribute with this name.
     StrAttr(&'static str),
-    /// `@name`, an attribute of this name that refers to a symbol.
+    /// `@name`: an attribute with this name that refers to a symbol.
     SymbolUse(&'static str),
-    /// A type.
+    /// A type that applies to these values.
     TypeOf(Bind),
-    /// No text: the single result has this type.
+    /// No text: the single result always has this type.
     ResultIs(Type),
     /// Types, one for each result.
     ResultTypes,
-    /// `-> T`, `-> (T, U)` or nothing: the types of the results.
+    /// Optional types of the results: `-> T` or `-> (T, U)`.
     OptArrowTypes,
-    /// A function type: the types of the operands from this one on, and of the results.
+    /// A function type: the types of the operands from this index on, and of the results.
     FunctionType(u8),
     /// `^bb` or `^bb(%a : i32)`.
     Successor,
     /// A region.
     Region,
-    /// A region, or nothing for a declaration.
+    /// A region; a declaration has none.
     OptRegion,
-    /// Syntax that few ops have.
+    /// Syntax that few ops share.
     Own(&'static Syntax),
 }
 
@@ -114,7 +116,7 @@ pub const COMMA: Element = Element::Token(TokenKind::Comma);
 pub const ARROW: Element = Element::Token(TokenKind::Arrow);
 
 impl Element {
-    /// The attributes that the text of the element states, as the tool prints it.
+    /// Returns the attributes that the text of the element expresses in the output of `tool`.
     pub(crate) fn attributes(&self, tool: Tool) -> &[&'static str] {
         match self {
             Element::Own(syntax) if syntax.is_new && tool == Tool::Mlir19 => &[],
@@ -128,7 +130,7 @@ impl Element {
 }
 
 impl Reader<'_, '_> {
-    /// Reads an op along its syntax, after its name.
+    /// Parses the text of an op after its name.
     pub(crate) fn read_syntax(&mut self, syntax: &'static [Element]) -> Res {
         syntax.iter().try_for_each(|it| self.read_element(*it))
     }
@@ -199,7 +201,7 @@ impl Reader<'_, '_> {
 }
 
 impl Printer<'_> {
-    /// Prints an op along its syntax, after its name.
+    /// Prints an op after its name.
     pub(crate) fn write_syntax(&mut self, syntax: &'static [Element]) -> Fits {
         syntax.iter().try_for_each(|it| self.write_element(*it))
     }

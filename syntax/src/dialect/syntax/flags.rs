@@ -1,4 +1,4 @@
-//! The syntax of flags, enumerations and constants, and the attributes that they become.
+//! The syntax of flags, enumerations and constants, and their attributes.
 
 use super::element::{Element, Syntax};
 use crate::grammar::flags::{self, Flags};
@@ -7,17 +7,17 @@ use crate::intern::Types;
 use crate::print::printer::{Fits, Printer, Unfit, fits};
 use crate::{Attr, AttrData, Code, TokenKind, Tool, Type};
 
-/// Predicates of `arith.cmpi`, in the order of their numbers.
+/// Predicates of `arith.cmpi`. The attribute is the index in this list.
 const CMPI_PREDICATES: &[&str] =
     &["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
 
-/// Predicates of `arith.cmpf`, in the order of their numbers.
+/// Predicates of `arith.cmpf`. The attribute is the index in this list.
 const CMPF_PREDICATES: &[&str] = &[
     "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule",
     "une", "uno", "true",
 ];
 
-/// Rounding modes, in the order of their numbers.
+/// Rounding modes. The attribute is the index in this list.
 const ROUNDING: &[&str] =
     &["to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away"];
 
@@ -60,7 +60,7 @@ pub(in crate::dialect) const OPT_NO_INLINE: Element = Element::Own(&Syntax {
     ..Syntax::EMPTY
 });
 
-/// `to_nearest_even` and the like, or nothing.
+/// An optional rounding mode, such as `to_nearest_even`.
 pub(in crate::dialect) const OPT_ROUNDING: Element = Element::Own(&Syntax {
     read: |it| {
         if let Some(at) = ROUNDING.iter().position(|mode| it.is_word(mode)) {
@@ -99,7 +99,7 @@ pub(in crate::dialect) const CMPF_PREDICATE: Element = Element::Own(&Syntax {
     ..Syntax::EMPTY
 });
 
-/// `7 : i32`, the attribute `value`, whose type is that of the result.
+/// `7 : i32`: the attribute `value`, which has the type of the result.
 pub(in crate::dialect) const CONSTANT_VALUE: Element = Element::Own(&Syntax {
     read: |it| it.constant_value(),
     write: |it| {
@@ -114,7 +114,7 @@ pub(in crate::dialect) const CONSTANT_VALUE: Element = Element::Own(&Syntax {
 });
 
 impl Reader<'_, '_> {
-    /// `overflow<nsw, nuw>`, `fastmath<fast>` or nothing.
+    /// Parses an optional `overflow<nsw, nuw>` or `fastmath<fast>`.
     fn opt_flags(&mut self, flags: &Flags) -> Res {
         if !self.eat_word(flags.word) {
             return Ok(());
@@ -142,7 +142,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// The attribute `predicate`, one of these names by its number.
+    /// Parses the attribute `predicate`: its value is the index of the name in `names`.
     fn predicate(&mut self, names: &[&str]) -> Res {
         let at = self.enum_case(names)?;
         let attr = self.int_attr(at as i64, Type::I64);
@@ -183,7 +183,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The name of an integer attribute, which is its number among these.
+    /// Prints the name at the index that an integer attribute states.
     fn write_enum_case(&mut self, attribute: &str, names: &[&str]) -> Fits {
         let at = usize::try_from(self.int(attribute)?).map_err(|_| Unfit)?;
         self.word(names.get(at).ok_or(Unfit)?);

@@ -1,4 +1,4 @@
-//! The syntax of symbols, and of functions with their signature and body.
+//! The syntax of symbols, and of functions with signature and body.
 
 use super::element::{Element, Syntax};
 use crate::grammar::reader::{Reader, Res};
@@ -29,7 +29,7 @@ pub(in crate::dialect) const VISIBILITY: Element = Element::Own(&Syntax {
     ..Syntax::EMPTY
 });
 
-/// `@name`, the symbol that the op defines.
+/// `@name`: the symbol that the op defines.
 pub(in crate::dialect) const SYMBOL_NAME: Element = Element::Own(&Syntax {
     read: |it| {
         it.expect(TokenKind::At)?;
@@ -83,7 +83,7 @@ pub(in crate::dialect) const SIGNATURE: Element = Element::Own(&Syntax {
 });
 
 impl Reader<'_, '_> {
-    /// `(%a: i32 {..}, %b: i64) -> (i32 {..})`, or types only.
+    /// Parses `(%a: i32 {..}, %b: i64) -> (i32 {..})`, or types without names.
     pub(crate) fn func_signature(&mut self) -> Res {
         self.expect(TokenKind::LParen)?;
         self.list(TokenKind::RParen, |it| {
@@ -142,7 +142,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `attributes {..}` or nothing, without attributes that the signature states.
+    /// Parses an optional `attributes {..}`, which must not contain attributes of the signature.
     fn func_attributes(&mut self) -> Res {
         let span = self.token().span();
         let Some(dict) = self.opt_dict_with_keyword()? else { return Ok(()) };
@@ -169,7 +169,7 @@ impl Reader<'_, '_> {
         self.set_attr("sym_name", attr);
     }
 
-    /// `@name`, an attribute of this name.
+    /// Parses `@name`, an attribute with the name `attr`.
     pub(crate) fn symbol_use(&mut self, attr: &str) -> Res {
         let token = self.expect(TokenKind::At)?;
         let name = self.symbol_text(token.span());
@@ -200,18 +200,18 @@ impl Reader<'_, '_> {
         self.set_attr(name, attr);
     }
 
-    /// The body, or nothing: then it is a declaration.
+    /// Parses the body; a declaration has none.
     pub(crate) fn function_body(&mut self) -> Res {
         if self.peek() != TokenKind::Region {
             self.out.arguments = std::mem::take(&mut self.header_arguments);
             return Ok(());
         }
-        // With arguments there is a block, and it is for the verifier to say that it is empty.
+        // A body with arguments has a block, so the verifier reports that it is empty.
         if self.is_empty_region() && self.header_arguments.is_empty() {
             return Err(self.wrong(Code::EmptyBody, "expected a non-empty function body"));
         }
         if self.header_arguments.first().is_some_and(|it| it.name.is_none()) {
-            // The label at the start of the body names them.
+            // The label at the start of the body defines them.
             self.header_arguments.clear();
         }
         self.region().map(|_| ())
@@ -268,7 +268,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The body of the function; `None` for a declaration.
+    /// Returns the body of the function; `None` for a declaration.
     fn body(&self) -> Option<crate::Region> {
         let body = self.region_at(0).ok()?;
         let is_empty = self.ir.items(body).next().is_none()
@@ -276,7 +276,7 @@ impl Printer<'_> {
         (!is_empty).then_some(body)
     }
 
-    /// The `n` dictionaries of an array attribute of the op; `None` for empty ones.
+    /// Returns the `n` dictionaries of an array attribute of the op; `None` for empty ones.
     fn dicts(&self, name: &str, n: usize) -> Fits<Vec<Option<Attr>>> {
         let Some(attr) = self.op_attr(name) else { return Ok(vec![None; n]) };
         let AttrData::Array(dicts) = self.ir.interner.attr_data(attr) else { return Err(Unfit) };

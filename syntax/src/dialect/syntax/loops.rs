@@ -58,7 +58,7 @@ pub(in crate::dialect) const INDEX_SWITCH_CASES: Element = Element::Own(&Syntax 
     ..Syntax::EMPTY
 });
 
-/// `else {..}`, or an empty region.
+/// Prints `else {..}`, or nothing for an empty region.
 pub(in crate::dialect) const OPT_ELSE: Element = Element::Own(&Syntax {
     read: |it| {
         if it.eat_word("else") {
@@ -79,7 +79,7 @@ pub(in crate::dialect) const OPT_ELSE: Element = Element::Own(&Syntax {
 });
 
 impl Reader<'_, '_> {
-    /// Reads `%i` where it is defined.
+    /// Parses the definition of a block argument, `%i`.
     pub(crate) fn argument(&mut self, ty: Type) -> Res<ParsedArgument> {
         let operand = self.value(ty)?;
         if self.tokens[self.at - 1].kind == TokenKind::Hash {
@@ -91,7 +91,8 @@ impl Reader<'_, '_> {
         Ok(ParsedArgument { name: Some(operand.name), span: operand.span, ty, attrs: None })
     }
 
-    /// `(%x = %y, ...)` after the parenthesis: arguments to the header's, values to the operands.
+    /// Parses `(%x = %y, ...)` after the parenthesis: adds `%x` to the header arguments and `%y` to
+    /// the operands. Returns the index of the first operand.
     pub(crate) fn assignments(&mut self) -> Res<usize> {
         let first = self.out.operands.len();
         self.list(TokenKind::RParen, |it| {
@@ -104,8 +105,8 @@ impl Reader<'_, '_> {
         Ok(first)
     }
 
-    /// Sets the types of the values carried from operand `first` on, and of their arguments, the
-    /// last ones of the header.
+    /// Sets the types of the carried values (the operands from `first` on) and of their arguments
+    /// (the last header arguments).
     pub(crate) fn carry(&mut self, first: usize, types: &[Type], what: &str) {
         let n = self.out.operands.len() - first;
         if n != types.len() {
@@ -122,7 +123,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `iter_args(%x = %y) -> (T)` or nothing.
+    /// Parses an optional `iter_args(%x = %y) -> (T)`. Returns the index of the first carried
+    /// operand.
     pub(crate) fn opt_iter_args(&mut self) -> Res<usize> {
         let mut first = self.out.operands.len();
         if self.eat_word("iter_args") {
@@ -136,7 +138,7 @@ impl Reader<'_, '_> {
         Ok(first)
     }
 
-    /// `[unsigned] %i = %l to %u step %s [iter_args(..) -> (..)] [: T]`
+    /// Parses `[unsigned] %i = %l to %u step %s [iter_args(..) -> (..)] [: T]`.
     pub(crate) fn scf_for(&mut self) -> Res {
         if self.eat_word("unsigned") {
             self.set_attr("unsignedCmp", Attr::UNIT);
@@ -160,7 +162,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `(%x = %y, ...) : (A) -> B`
+    /// Parses `(%x = %y, ...) : (A) -> B`.
     pub(crate) fn scf_while(&mut self) -> Res {
         if self.eat(TokenKind::LParen) {
             self.assignments()?;
@@ -182,7 +184,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `(%i, %j)` of a loop, as arguments of its region.
+    /// Parses `(%i, %j)`: the arguments of the region of a loop. Returns their number.
     pub(crate) fn variables(&mut self) -> Res<usize> {
         self.expect(TokenKind::LParen)?;
         self.list(TokenKind::RParen, |it| {
@@ -209,7 +211,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `(%i) = (%l) to (%u) step (%s) [init (%v)] [-> T]`
+    /// Parses `(%i) = (%l) to (%u) step (%s) [init (%v)] [-> T]`.
     pub(crate) fn scf_parallel(&mut self) -> Res {
         let n = self.variables()?;
         self.expect(TokenKind::Equal)?;
@@ -240,7 +242,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `(%a, %b : T, U) {..}, {..}`
+    /// Parses `(%a, %b : T, U) {..}, {..}`.
     pub(crate) fn scf_reduce(&mut self) -> Res {
         if self.eat(TokenKind::LParen) {
             self.uses_types()?;
@@ -259,7 +261,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `%use` or an integer, in a list: operands are added, and [`DYNAMIC`] stands for them.
+    /// Parses a list of operands and integers. The result has [`DYNAMIC`] for each operand.
     pub(crate) fn mixed_list(&mut self, close: TokenKind) -> Res<Vec<i64>> {
         let mut out = Vec::new();
         self.list(close, |it| {
@@ -278,7 +280,8 @@ impl Reader<'_, '_> {
         Ok(out)
     }
 
-    /// `(%i) in (..)`, `(%i) = (..) to (..) step (..)`, then `shared_outs(%o = %t) -> (T)`
+    /// Parses `(%i) in (..)` or `(%i) = (..) to (..) step (..)`, then `shared_outs(%o = %t) ->
+    /// (T)`.
     pub(crate) fn scf_forall(&mut self) -> Res {
         let n = self.variables()?;
         let (lower, upper, step);
@@ -327,7 +330,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `case 0 {..} case 1 {..} default {..}`
+    /// Parses `case 0 {..} case 1 {..} default {..}`.
     pub(crate) fn index_switch(&mut self) -> Res {
         if self.eat(TokenKind::Arrow) {
             self.result_types()?;
@@ -344,7 +347,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// An array of integers, `[1, 2]`, of type `i64`.
+    /// Returns an array of integers of type `i64`: `[1, 2]`.
     pub(crate) fn i64_array(&mut self, values: &[i64]) -> Attr {
         let values = values.iter().map(|it| self.int_attr(*it, Type::I64)).collect();
         self.env.interner.attr(AttrData::Array(values))
@@ -355,14 +358,14 @@ impl Reader<'_, '_> {
         self.out.operands.extend(operands);
     }
 
-    /// The place where problems of the op's syntax are reported: its name.
+    /// Returns the span at which problems of the op's syntax are reported: that of its name.
     pub(crate) fn span_of_name(&self) -> Span {
         self.out.name_span
     }
 }
 
 impl Printer<'_> {
-    /// `%x = %y, %z = %w`: arguments and their initial values, of the same types.
+    /// Prints `%x = %y, %z = %w`: arguments and initial values, which have the same types.
     fn write_assignments(&mut self, arguments: &[Value], values: &[Value]) -> Fits {
         fits(arguments.len() == values.len())?;
         for (i, (argument, value)) in arguments.iter().zip(values).enumerate() {
@@ -375,7 +378,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// ` iter_args(%x = %y) -> (T)` or nothing; the results have the types of the arguments.
+    /// Prints an optional ` iter_args(%x = %y) -> (T)`. The results have the types of the
+    /// arguments.
     pub(crate) fn write_carried(&mut self, word: &str, arguments: &[Value]) -> Fits {
         let values = self.take_operands(self.n_left())?;
         let results = self.take_results()?;
@@ -434,7 +438,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// ` (%i, %j)`
+    /// Prints ` (%i, %j)`.
     pub(crate) fn write_list(&mut self, before: &str, values: &[Value]) -> Fits {
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
         self.word(before);
@@ -482,7 +486,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// `%use` for each [`DYNAMIC`], and the integers, in brackets.
+    /// Prints operands for [`DYNAMIC`] and integers for other values, in brackets.
     pub(crate) fn write_mixed(&mut self, open: &str, values: &[i64], close: &str) -> Fits {
         self.text.push(open);
         for (i, value) in values.iter().enumerate() {
@@ -532,7 +536,7 @@ impl Printer<'_> {
             self.line_start(0);
             self.text.push(&format!("case {case}"));
             let region = self.region_at(at + 1)?;
-            // As `mlir-opt` does, which leaves out the default's alone.
+            // Like `mlir-opt`, which omits only the implicit terminator of the default region.
             self.braces_and_end(region, true)?;
         }
         self.text.push("\n");

@@ -9,7 +9,7 @@ use crate::op_traits::{DYNAMIC, RMW, STATIC_LISTS};
 use crate::print::printer::{Fits, Printer, Unfit, fits};
 use crate::{Attr, AttrData, Code, TokenKind, Tool, Type, TypeData, Value};
 
-/// `(%n)[%s]`: the dynamic sizes of an allocation, and the symbols of its layout or nothing.
+/// `(%n)[%s]`: the dynamic sizes of an allocation, and the optional symbols of its layout.
 pub(in crate::dialect) const ALLOCATED_SIZES: Element = Element::Own(&Syntax {
     read: |it| it.allocated_sizes(),
     write: |it| it.write_allocated_sizes(),
@@ -33,7 +33,7 @@ pub(in crate::dialect) const OPT_ALIGNMENT: Element = Element::Own(&Syntax {
     ..Syntax::EMPTY
 });
 
-/// `8`, the attribute `alignment`.
+/// `8`: the attribute `alignment`.
 pub(in crate::dialect) const ALIGNMENT: Element = Element::Own(&Syntax {
     read: |it| {
         let value = it.integer()?;
@@ -140,7 +140,7 @@ pub(in crate::dialect) const GLOBAL_HEADER: Element = Element::Own(&Syntax {
     ..Syntax::EMPTY
 });
 
-/// `addi`, the kind of an atomic update.
+/// `addi`: the kind of an atomic update.
 pub(in crate::dialect) const RMW_KIND: Element = Element::Own(&Syntax {
     read: |it| {
         let kind = it.enum_case(RMW)?;
@@ -187,7 +187,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `(i, j) -> (j, i)`: a map that permutes its dimensions, without `affine_map`.
+    /// Parses `(i, j) -> (j, i)`: a map that permutes its dimensions, without `affine_map`.
     pub(crate) fn permutation(&mut self, attr: &str) -> Res {
         let mut dims = Vec::new();
         self.expect(TokenKind::LParen)?;
@@ -275,7 +275,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Lists of operands and integers, each with its attribute, and the sizes of all.
+    /// Parses lists of operands and integers, each with its attribute, and sets the segment sizes.
     fn static_lists(&mut self, mut open: impl FnMut(&mut Self, usize) -> Res) -> Res {
         let mut segments = vec![self.out.operands.len() as i64];
         for (at, name) in STATIC_LISTS.into_iter().enumerate() {
@@ -289,7 +289,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `"private" constant @name : T = dense<..>`
+    /// Parses `"private" constant @name : T = dense<..>`.
     pub(crate) fn global(&mut self) -> Res {
         if self.peek() == TokenKind::Str {
             let attr = self.attr()?;
@@ -315,8 +315,8 @@ impl Reader<'_, '_> {
         self.opt_alignment()
     }
 
-    /// `dense<..>` or `dense_resource<..>` without its type, which is that of the global as a
-    /// tensor.
+    /// Parses `dense<..>` or `dense_resource<..>` without a type: the type is that of the global,
+    /// as a tensor.
     fn initial_value(&mut self, ty: Type) -> Res<Attr> {
         let start = self.at;
         let TypeData::MemRef { dims, element, .. } = self.env.interner.type_data(ty).clone() else {
@@ -365,7 +365,7 @@ impl Printer<'_> {
         if symbols.is_empty() { Ok(()) } else { self.write_indices("[", &symbols, "]") }
     }
 
-    /// `[%i, %j]`
+    /// Prints `[%i, %j]`.
     pub(crate) fn write_indices(&mut self, open: &str, values: &[Value], close: &str) -> Fits {
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
         self.text.push(open);

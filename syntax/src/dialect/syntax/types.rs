@@ -1,12 +1,13 @@
-//! The syntax of types: the values that a written type belongs to, and the types that must agree to
-//! be written once.
+//! The syntax of types: the values to which a type in the text applies. Types that must agree are
+//! written once.
 
 use super::element::{Bind, Element, Syntax};
 use crate::grammar::reader::{Reader, Res};
 use crate::print::printer::{Fits, Printer, Unfit, fits};
 use crate::{Code, TokenKind, Type, TypeData};
 
-/// `-> (T)`, `-> (T, U)` or nothing: the types of the results, a single one in parentheses, too.
+/// Optional types of the results: `-> (T)` or `-> (T, U)`, with parentheses even around a single
+/// one.
 pub(in crate::dialect) const OPT_ARROW_PAREN_TYPES: Element = Element::Own(&Syntax {
     read: |it| it.opt_arrow_types(),
     write: |it| {
@@ -21,7 +22,7 @@ pub(in crate::dialect) const OPT_ARROW_PAREN_TYPES: Element = Element::Own(&Synt
     ..Syntax::EMPTY
 });
 
-/// The types of `arith.select`: `T`, or `C, T` where the condition is not `i1`.
+/// The types of `arith.select`: `T`, or `C, T` if the condition is not `i1`.
 pub(in crate::dialect) const SELECT_TYPES: Element = Element::Own(&Syntax {
     read: |it| it.select(),
     write: |it| it.write_select(),
@@ -103,7 +104,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `i1`, or a shape of it.
+    /// Returns `i1`, or a shape of `i1` like `ty`.
     pub(crate) fn i1_like(&mut self, ty: Type) -> Type {
         let data = self.env.interner.i1_like(ty);
         self.env.interner.ty(data)
@@ -113,7 +114,7 @@ impl Reader<'_, '_> {
         if self.eat(TokenKind::Arrow) { self.arrow_types() } else { Ok(()) }
     }
 
-    /// `T, U`: one for each result.
+    /// Parses `T, U`: one type for each result.
     pub(crate) fn result_types(&mut self) -> Res {
         loop {
             let ty = self.ty()?;
@@ -124,7 +125,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `T` or `(T, U)`, after `->`.
+    /// Parses `T` or `(T, U)`, after `->`.
     pub(crate) fn arrow_types(&mut self) -> Res {
         if self.eat(TokenKind::LParen) {
             return self.list(TokenKind::RParen, |it| {
@@ -138,7 +139,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `: (A) -> B`: the types of operands `from..` and of the results.
+    /// Parses `(A) -> B`: the types of the operands from index `from` on, and of the results.
     pub(crate) fn function_type(&mut self, from: usize) -> Res {
         let span = self.token().span();
         let ty = self.ty()?;
@@ -169,7 +170,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `T`, or `C, T` where the condition has a type of its own.
+    /// Parses `T`, or `C, T` if the condition is not `i1`.
     pub(crate) fn select(&mut self) -> Res {
         let mut condition = Type::I1;
         let mut ty = self.ty()?;
@@ -250,7 +251,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `-> T`, `-> (T, U)` or nothing.
+    /// Prints an optional `-> T` or `-> (T, U)`.
     pub(crate) fn write_arrow_types(&mut self) -> Fits {
         let types = self.take_results()?;
         if !types.is_empty() {
@@ -265,7 +266,7 @@ impl Printer<'_> {
         let inputs: Vec<Type> = (from..n).map(|at| self.operand_type(at)).collect::<Fits<_>>()?;
         let results = self.take_results()?;
         if from == 1 {
-            // The callee's own type.
+            // The callee is operand 0 and has this function type.
             let callee = self.ir.interner.type_data(self.operand_type(0)?);
             let is_same = matches!(callee, TypeData::Function { inputs: i, results: r }
                 if **i == inputs[..] && **r == results[..]);

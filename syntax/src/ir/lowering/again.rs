@@ -1,4 +1,5 @@
-//! An item that takes the place of a similar op: the op stays, and only its differences change.
+//! Lowers an item to the similar op that it replaces: the op remains, and only the differences are
+//! updated.
 
 use smallvec::SmallVec;
 
@@ -7,7 +8,7 @@ use crate::grammar::{Parsed, ParsedArgument, ParsedOperand};
 use crate::skeleton::{Item, Shape};
 use crate::{Attr, Block, Form, Ir, Name, Op, OpKind, Operand, Region, Type, Value};
 
-/// The parts of an op that the ops inside it may read.
+/// The parts of an op on which the ops inside it may depend.
 #[derive(PartialEq, Eq)]
 struct Signature {
     form: Form,
@@ -17,8 +18,8 @@ struct Signature {
 }
 
 impl Ir {
-    /// Parses an item anew into an op that is alike ([`Ir::is_alike`]). The op keeps its id and its
-    /// regions, its results keep their ids as far as they go.
+    /// Parses an item and updates a similar op ([`Ir::is_alike`]). The op keeps its id and its
+    /// regions. Its results keep their ids as far as there are as many.
     pub(crate) fn lower_again(
         &mut self,
         run: Run<'_>,
@@ -71,7 +72,7 @@ impl Ir {
         }
     }
 
-    /// As [`Ir::lower_again`], of a label: its block stays.
+    /// Like [`Ir::lower_again`] for a label. Its block remains.
     fn label_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut LoweringWork) {
         let item = run.item(index);
         let mut parsed = work.parsed.take().unwrap_or_default();
@@ -90,7 +91,7 @@ impl Ir {
         work.fresh.push(op);
     }
 
-    /// The parts of an op with regions that the ops inside it may depend on.
+    /// Returns the signature of an op; `None` if it has no regions.
     fn signature(&self, op: Op) -> Option<Signature> {
         let data = self.op(op);
         if data.regions.is_empty() {
@@ -105,10 +106,10 @@ impl Ir {
         })
     }
 
-    /// Returns true if an item may take the place of an op by [`Ir::lower_again`]: neither has
-    /// regions, or both have as many, and the op is of the same name and understood before and
-    /// after, or neither time, with the same names that may be those of arguments. Or both are
-    /// labels.
+    /// Returns true if [`Ir::lower_again`] can update `op` from an item. Both must be of the same
+    /// kind of item. If they have regions, both must have the same number of regions and the same
+    /// name, and the syntax of both must be known, or of neither; in the latter case, the same
+    /// names must be possible region arguments.
     pub(crate) fn is_alike(&mut self, run: Run<'_>, index: u32, op: Op) -> bool {
         let item = run.item(index);
         let data = self.op(op);
@@ -136,8 +137,7 @@ impl Ir {
             && (!is_opaque || parsed.operands.iter().filter(may_be).map(|it| it.name).eq(before))
     }
 
-    /// Gives the regions of an op that was read again, without them, their new places and
-    /// arguments.
+    /// Updates the offsets and arguments of the regions of an op whose header was parsed again.
     fn keep_regions(&mut self, op: Op, item: &Item, parsed: &mut Parsed, work: &mut LoweringWork) {
         let own = Own { item };
         let arguments = std::mem::take(&mut parsed.region_arguments);
@@ -165,8 +165,8 @@ impl Ir {
         parsed.region_arguments = arguments;
     }
 
-    /// Gives a block the arguments that were read. Those of the same name in the same place, up to
-    /// the first other, are the same.
+    /// Updates the arguments of a block. Arguments keep their ids up to the first one with another
+    /// name.
     fn arguments_again(
         &mut self,
         block: Block,

@@ -1,4 +1,4 @@
-//! New ops, values, blocks and regions. They reuse the slots of removed ones.
+//! Allocates ops, values, blocks and regions. The slots of removed ones are reused.
 
 use smallvec::SmallVec;
 
@@ -8,7 +8,7 @@ use crate::slack::keep_slack;
 use crate::{Block, Form, Ir, Name, Op, OpKind, Region, Span, Value};
 
 impl Ir {
-    /// Reserves some room in each table, for later edits.
+    /// Reserves some capacity in each table for later edits.
     pub(crate) fn keep_slack(&mut self) {
         keep_slack(&mut self.ops);
         keep_slack(&mut self.links);
@@ -81,7 +81,7 @@ impl Ir {
 }
 
 impl OpData {
-    /// Creates an item of a region, without name, operands, results and regions.
+    /// Creates an item of a region without name, operands, results and regions.
     pub(crate) fn new(parent: Region, kind: OpKind) -> Self {
         OpData {
             alive: true,

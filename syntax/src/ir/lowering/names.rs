@@ -1,4 +1,4 @@
-//! Ops enter the name tables, and leave them.
+//! Enters the names of ops in the name tables and removes them.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -9,7 +9,7 @@ use crate::ir::seq;
 use crate::{Form, Ir, Name, Op, OpKind, Region, Value};
 
 impl Ir {
-    /// The first value of each name on the left.
+    /// The first value of each name to the left of `=`.
     pub(super) fn result_firsts(&self, op: Op) -> SmallVec<[Value; 1]> {
         let results = &self.op(op).results;
         let is_first = |it: &Value| {
@@ -25,7 +25,7 @@ impl Ir {
         }
     }
 
-    /// Makes the name of a value known.
+    /// Enters the name of a value in the tables.
     pub(crate) fn define(&mut self, value: Value, retry: &mut Vec<Use>) {
         self.add_def(value, retry);
         self.note_duplicate(self.def_region(value), self.value(value).name);
@@ -60,18 +60,18 @@ impl Ir {
         self.add_mentions(op);
     }
 
-    /// Enters the symbols and aliases that an item defines and names. The item is already in its
+    /// Enters the symbols and aliases that an item defines or uses. The item must already be in its
     /// sequence.
     pub(crate) fn add_mentions(&mut self, op: Op) {
         self.add_symbols(op);
-        // In textual order the definition of an alias was entered before the next item was read.
+        // In textual order, the definition of an alias is entered before the next item is parsed.
         if !self.names.in_order {
             self.define_alias(op);
         }
         self.add_alias_reads(op);
     }
 
-    /// Takes the symbols and aliases that an item defines and names out of the tables.
+    /// Removes the symbols and aliases that an item defines or uses from the tables.
     fn remove_mentions(&mut self, op: Op) {
         self.remove_symbols(op);
         self.remove_aliases(op);
@@ -87,7 +87,7 @@ impl Ir {
         }
     }
 
-    /// Takes an op's uses, successors and symbols out of the tables.
+    /// Removes the uses, successors and symbols of an op from the tables.
     pub(super) fn unlink(&mut self, op: Op) {
         for index in 0..self.op(op).operands.len() {
             self.unlink_use((op, index as u32));
@@ -99,7 +99,7 @@ impl Ir {
     }
 
     pub(super) fn drop_value(&mut self, value: Value, retry: &mut Vec<Use>) {
-        // Ops that still use it are resolved anew.
+        // The remaining uses are resolved again.
         for (op, index) in std::mem::take(&mut self.values[value.index()].uses) {
             self.ops[op.index()].operands[index as usize].value = None;
             self.note_unresolved((op, index));
@@ -109,7 +109,7 @@ impl Ir {
         self.free_values.push(value);
     }
 
-    /// The items of a region that are not taken over.
+    /// The items of a region that are not kept.
     pub(crate) fn not_kept(&self, region: Region, kept: &FxHashMap<Op, usize>) -> Vec<Op> {
         let mut out = Vec::new();
         let mut at = seq::first(self, region);
@@ -125,7 +125,7 @@ impl Ir {
         out
     }
 
-    /// Takes the names that an item gives to a block and to values out of the tables.
+    /// Removes the names of the block and the values that an item defines from the tables.
     fn remove_names(&mut self, op: Op, work: &mut LoweringWork) {
         if self.op(op).kind != OpKind::Label {
             self.remove_result_defs(op, &mut work.retry);
@@ -143,8 +143,8 @@ impl Ir {
         }
     }
 
-    /// Takes an item that goes to another region, with all that it holds, out of the tables of
-    /// names.
+    /// Removes the names of an item that moves to another region, and of its contents, from the
+    /// tables.
     pub(crate) fn unplace(&mut self, op: Op, work: &mut LoweringWork) {
         self.remove_names(op, work);
         for index in 0..self.extra(op).successors.len() {
@@ -165,8 +165,8 @@ impl Ir {
         work.retry_successors.extend(self.add_label(op));
     }
 
-    /// Enters an item that came from another region in the tables of names; its uses are to be
-    /// resolved again.
+    /// Enters the names of an item that moved here from another region. Its uses must be resolved
+    /// again.
     pub(crate) fn place(&mut self, op: Op, work: &mut LoweringWork) {
         if self.op(op).kind == OpKind::Label {
             let block = self.label_block(op);

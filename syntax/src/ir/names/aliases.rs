@@ -1,17 +1,18 @@
 //! Aliases: the meaning of `!name` and `#name` in a chunk, and the items that depend on it.
 //!
-//! *Rule.* As for the real tools an alias is defined once, at the top level, before its first use;
-//! the one exception is an alias alone in the `loc(..)` after an op or argument, which may be
-//! defined anywhere. Where a name is defined twice the first definition counts, and the second is a
+//! *Rule.* As in MLIR, an alias is defined once, at the top level, before its first use. The one
+//! exception is an alias that is the whole content of the `loc(..)` of an op or argument: it may be
+//! defined anywhere. If a name is defined twice, the first definition is used, and the second is a
 //! problem.
 //!
-//! *Edits.* Each item keeps the aliases that were looked up when it was read, with the results
-//! ([`crate::OpExtra::alias_reads`]). When definitions come or go, the items that looked for their
-//! names look again. An item that finds something else is *stale* and is read again. The first in
-//! the text is read first, because it may be a definition itself.
+//! *Edits.* Each item stores the aliases that were looked up when it was parsed, with the results
+//! ([`crate::OpExtra::alias_reads`]). When a definition is added or removed, these look-ups are
+//! repeated for the items that use its name. An item with a different result is *stale* and is
+//! parsed again. Stale items are parsed in textual order, because an item may itself be a
+//! definition.
 //!
-//! *Law.* No item is stale after an edit. *Cost.* An edit of an alias costs in proportion to the
-//! items that name it.
+//! *Law.* No item is stale after an edit. *Cost.* The cost of an edit of an alias is proportional
+//! to the number of items that use its name.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ use crate::{Ir, Name, Op, OpKind, Region};
 #[derive(Debug, Default)]
 pub(crate) struct AliasTable {
     chunks: FxHashMap<Region, ChunkAliases>,
-    /// The items that looked for an alias of that name when they were read.
+    /// For each name, the items whose parse looked up an alias of that name.
     readers: FxHashMap<Name, FxHashSet<Op>>,
 }
 
@@ -46,7 +47,7 @@ impl AliasTable {
         &self.chunks.entry(chunk).or_default().first
     }
 
-    /// Forgets a chunk that was removed.
+    /// Removes the aliases of a removed chunk.
     pub(crate) fn forget(&mut self, chunk: Region) {
         self.chunks.remove(&chunk);
     }
@@ -57,7 +58,7 @@ impl AliasTable {
     }
 }
 
-/// Items that were read with other meanings of aliases than they have now, by their start.
+/// Items that were parsed with outdated meanings of aliases, by their start.
 pub(crate) type Stale = BTreeMap<usize, Op>;
 
 impl Ir {
@@ -74,7 +75,7 @@ impl Ir {
             let rank = self.rank(op);
             known.partition_point(|&it| self.rank(it) < rank)
         };
-        // All but the first are problems.
+        // Each definition after the first is a problem.
         let later = if at == 0 { known.first().copied() } else { Some(op) };
         self.names.suspects.extend(later);
         let table = self.names.aliases.chunks.entry(chunk).or_default();
@@ -85,7 +86,7 @@ impl Ir {
         self.names.touched.aliases.push((chunk, name));
     }
 
-    /// Enters the names of aliases that an item looked for.
+    /// Enters the names of the aliases that were looked up for an item.
     pub(crate) fn add_alias_reads(&mut self, op: Op) {
         let Some(extra) = &self.ops[op.index()].extra else { return };
         for &(name, _) in &extra.alias_reads {
@@ -93,7 +94,7 @@ impl Ir {
         }
     }
 
-    /// Takes the alias that an item defines and those that it looked for out of the tables.
+    /// Removes the alias that an item defines and its look-ups of aliases from the tables.
     pub(crate) fn remove_aliases(&mut self, op: Op) {
         let data = &self.ops[op.index()];
         let Some(extra) = &data.extra else { return };
@@ -141,8 +142,8 @@ impl Ir {
         self.names.aliases.defs(chunk, name).first().copied()
     }
 
-    /// The meaning of an alias (its name with sigil) in an item: its definition comes before the
-    /// item.
+    /// The meaning of an alias at an item; `None` unless its definition precedes the item. `name`
+    /// includes the `!` or `#`.
     pub fn alias(&self, at: Op, name: Name) -> Option<Alias> {
         let def = self.find_alias(at, name)?;
         let chunk = self.op(def).parent;
@@ -153,7 +154,7 @@ impl Ir {
         if self.is_before(def, outermost) { self.extra(def).alias } else { None }
     }
 
-    /// The meanings of the aliases that the text of an item may name.
+    /// The meanings of the aliases that may be named in the text of an item.
     pub(crate) fn aliases_named(&self, rope: &Rope, op: Op) -> Aliases {
         let mut out = Aliases::default();
         let mut note = |text: &str| {
@@ -179,8 +180,8 @@ impl Ir {
         out
     }
 
-    /// Adds the items that became stale because aliases came or went, and the stale ones of
-    /// `changed`.
+    /// Adds the items that became stale because the definition of an alias was added or removed,
+    /// and the stale items of `changed`.
     pub(crate) fn note_stale(&mut self, changed: &[Op], stale: &mut Stale) {
         let touched = std::mem::take(&mut self.names.touched.aliases);
         let mut note = |op: Op| {
@@ -201,12 +202,12 @@ impl Ir {
         }
     }
 
-    /// Returns true if an item was read with another meaning of an alias than it has now.
+    /// Returns true if an alias had another meaning when the item was parsed than it has now.
     pub(crate) fn is_stale(&self, op: Op) -> bool {
         self.extra(op).alias_reads.iter().any(|&(name, found)| self.alias(op, name) != found)
     }
 
-    /// Returns true if an item defines an alias that is defined before.
+    /// Returns true if an item defines an alias that an earlier item defines.
     pub(super) fn is_redefinition(&self, op: Op) -> bool {
         let data = self.op(op);
         matches!(data.kind, OpKind::TypeAlias | OpKind::AttrAlias)

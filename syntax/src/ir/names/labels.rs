@@ -1,4 +1,4 @@
-//! Block labels and the successors that name them: each region has its own.
+//! Block labels and the successors that refer to them. Each region has its own labels.
 
 use super::Use;
 use crate::{Block, Ir, Name, Op, Region};
@@ -11,7 +11,7 @@ impl Ir {
         };
     }
 
-    /// Makes a label known; returns the successors that may now mean it.
+    /// Enters a label. Returns the successors that may now refer to it.
     pub(crate) fn add_label(&mut self, label: Op) -> Vec<Use> {
         let data = self.op(label);
         let key = (data.parent, data.name);
@@ -25,7 +25,7 @@ impl Ir {
         let first = known.first().copied();
         let mut retry = Vec::new();
         if let Some(first) = first {
-            // All but the first are problems; the first may have become one.
+            // Each label after the first is a problem; the previous first label may now be one.
             self.names.suspects.insert(label);
             self.names.suspects.insert(first);
             if at == 0 {
@@ -39,7 +39,7 @@ impl Ir {
         retry
     }
 
-    /// Forgets a label; returns the successors that meant it (still linked).
+    /// Removes a label. Returns the successors that refer to it (still linked).
     pub(crate) fn remove_label(&mut self, label: Op) -> Vec<Use> {
         let data = self.op(label);
         let key = (data.parent, data.name);

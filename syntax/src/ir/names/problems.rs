@@ -6,8 +6,8 @@ use crate::string::unquoted;
 use crate::{Code, Form, Ir, Name, Op, OpKind, Problem, Region, Span, Value};
 
 impl Ir {
-    /// The problems of an op: its own and those of the names that it uses. Spans are in its own
-    /// text.
+    /// The problems of an op: those of its syntax and those of the names that it uses. Spans are in
+    /// its own text.
     pub(crate) fn problems_of(&self, op: Op) -> Vec<Problem> {
         let data = self.op(op);
         let mut out = self.extra(op).problems.clone();
@@ -67,9 +67,9 @@ impl Ir {
         out
     }
 
-    /// Returns true if undefined names in an op are an error: the op and the ops around it are
-    /// understood. Of a `secret.generic` in custom form operands and regions are known, and
-    /// operands of some ops without regions.
+    /// Returns true if undefined names in an op are errors: the syntax of the op and of the ops
+    /// around it is known. This includes opaque ops whose operands are known: `secret.generic`, and
+    /// some ops without regions ([`Ir::takes_operands`]).
     pub(crate) fn is_judged(&self, op: Op) -> bool {
         let mut at = Some(op);
         while let Some(it) = at {
@@ -83,7 +83,7 @@ impl Ir {
         true
     }
 
-    /// Definitions that redefine a name that is already visible: the op in whose text each stands,
+    /// Definitions of a name that is already visible: the op whose text contains the definition,
     /// and the problem.
     pub(crate) fn redefinitions(&self) -> Vec<(Op, Problem)> {
         let mut out = Vec::new();

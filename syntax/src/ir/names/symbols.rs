@@ -1,10 +1,10 @@
-//! Symbols: which op defines `@name` in a region, and which ops mention it.
+//! Symbols: the ops that define `@name` in a region, and the ops that use it.
 
 use crate::op_traits::Traits;
 use crate::{Ir, Name, Op, OpKind, Region};
 
 impl Ir {
-    /// Enters the symbol that an op defines and those that it mentions. The op is already in its
+    /// Enters the symbol that an op defines and those that it uses. The op must already be in its
     /// sequence.
     pub(crate) fn add_symbols(&mut self, op: Op) {
         let region = self.op(op).parent;
@@ -52,11 +52,11 @@ impl Ir {
         self.names.touched.symbols.push(key);
     }
 
-    /// The op that a symbol (the first name of a path) means where an op stands: the definition in
-    /// the nearest symbol table, the first in textual order, as in MLIR's
-    /// `lookupNearestSymbolFrom`. An op without a row may be a symbol table: a definition in it
-    /// counts, and where it has none, the search goes on outside of it. The regions of other ops,
-    /// such as functions, define no symbols.
+    /// Resolves a symbol (the first name of a path) that is used at the op `from`: the first
+    /// definition in the nearest symbol table, as in MLIR's `lookupNearestSymbolFrom`. An op
+    /// without a row may be a symbol table. If it defines the symbol, that definition is used;
+    /// otherwise the search continues outside. The regions of other ops, such as functions, define
+    /// no symbols.
     pub fn resolve_symbol(&self, from: Op, name: Name) -> Option<Op> {
         let mut region = self.op(from).parent;
         loop {
@@ -74,21 +74,20 @@ impl Ir {
         }
     }
 
-    /// Returns true if the symbols in the regions of an op may be its own: it is a symbol table, or
-    /// of an unknown kind.
+    /// Returns true if an op is a symbol table, or may be one because its kind is unknown.
     pub fn may_be_symbol_table(&self, op: Op) -> bool {
         self.is_symbol_table(op) || self.op(op).kind == OpKind::Unknown
     }
 
-    /// The nearest op around an op that may be a symbol table. Between two ops in the same one no
-    /// symbol changes its meaning.
+    /// The nearest enclosing op that may be a symbol table. Each symbol has the same meaning at all
+    /// ops with the same result.
     pub fn symbol_table_around(&self, op: Op) -> Option<Op> {
         let mut around = std::iter::successors(self.parent_op(op), |&it| self.parent_op(it));
         around.find(|&it| self.may_be_symbol_table(it))
     }
 
-    /// Returns true if ops inside an op see its symbols, and none further out; the top of a chunk
-    /// is a module.
+    /// Returns true if an op is a symbol table: ops inside it see its symbols and no outer ones.
+    /// The top level of a chunk is an implicit module.
     pub(crate) fn is_symbol_table(&self, op: Op) -> bool {
         let kind = self.op(op).kind;
         kind == OpKind::Chunk || kind.has(Traits::SYMBOL_TABLE)
@@ -105,7 +104,7 @@ impl Ir {
         self.names.symbols.keys().copied()
     }
 
-    /// Every op that defines or mentions a symbol, in no particular order, perhaps repeatedly.
+    /// Every op that defines or uses a symbol, in no particular order, possibly with duplicates.
     #[allow(clippy::iter_over_hash_type, reason = "the caller fills a table")]
     pub fn symbol_ops(&self) -> impl Iterator<Item = Op> + '_ {
         let uses = self.names.symbol_uses.values();
@@ -117,7 +116,7 @@ impl Ir {
         self.names.symbols.keys().any(|it| it.1 == name)
     }
 
-    /// The ops that mention a symbol of that name, in no particular order, perhaps repeatedly.
+    /// The ops that use a symbol of that name, in no particular order, possibly with duplicates.
     pub fn symbol_users(&self, name: Name) -> &[Op] {
         self.names.symbol_uses.get(&name).map_or(&[], Vec::as_slice)
     }

@@ -1,4 +1,4 @@
-//! The labels of a region, found without a look at the items between them.
+//! The labels of a region, found without visiting the items between them.
 //!
 //! *Cost.* Each step from one label to the next takes O(log n).
 
@@ -42,7 +42,7 @@ fn nearest<const FORWARD: bool>(ir: &Ir, mut at: Op) -> Option<Op> {
     }
 }
 
-/// The label itself, or the last one before this item.
+/// The item itself if it is a label, or the last label before it.
 pub(crate) fn label_at_or_before(ir: &Ir, op: Op) -> Option<Op> {
     if is_label(ir, op) { Some(op) } else { nearest::<false>(ir, op) }
 }

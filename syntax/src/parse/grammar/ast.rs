@@ -1,5 +1,5 @@
-//! The trees that the grammar of `values.rs` creates: the text as it is written, without its
-//! meaning. They borrow the text.
+//! The syntax trees of the grammar in `values.rs`: the structure of the text without its meaning.
+//! They borrow the text.
 
 use super::words::Word;
 
@@ -10,8 +10,8 @@ pub(super) enum TypeTree<'a> {
     Word(Word<'a>),
     /// `(i32) -> i32`
     Function(Vec<TypeTree<'a>>, Vec<TypeTree<'a>>),
-    /// `vector<..>`, `tensor<..>`, `memref<..>`: keyword, dimensions (`None`: `*`), element, and
-    /// what follows commas.
+    /// `vector<..>`, `tensor<..>`, `memref<..>`: keyword, dimensions (`None` for `*`), element
+    /// type, and the parameters after commas.
     Shaped(Word<'a>, Option<Vec<DimTree<'a>>>, Box<TypeTree<'a>>, Vec<AttrTree<'a>>),
     /// `complex<f32>`
     Complex(Word<'a>, Box<TypeTree<'a>>),
@@ -63,7 +63,7 @@ pub(super) enum AttrTree<'a> {
     Strided(Vec<StrideTree<'a>>, Option<StrideTree<'a>>),
     Distinct(Option<Word<'a>>, Option<Box<AttrTree<'a>>>),
     Location(LocTree<'a>),
-    /// `#alias`, `#dialect.name<body>`, with the type that may follow.
+    /// `#alias`, `#dialect.name<body>`, with an optional type.
     Hash(Word<'a>, Option<Box<TypeTree<'a>>>),
 }
 
@@ -77,9 +77,9 @@ pub(super) enum LocTree<'a> {
     Alias(Word<'a>),
     /// `unknown`
     Unknown,
-    /// `"name"`, and the name's own place.
+    /// `"name"`, with an optional nested location.
     Named(Word<'a>, Option<Box<LocTree<'a>>>),
-    /// `"file":1:2` or `"file":1:2 to 3:4`: the words after the file.
+    /// `"file":1:2` or `"file":1:2 to 3:4`: the file, and the words after it.
     Place(Word<'a>, Vec<Word<'a>>),
     /// `callsite(callee at caller)`
     CallSite(Box<(LocTree<'a>, LocTree<'a>)>),
@@ -95,7 +95,7 @@ pub(super) struct MapTree<'a> {
     pub(super) results: Vec<ConstraintTree<'a>>,
 }
 
-/// An expression; of a set, compared to another.
+/// An expression; in a set, with the expression that it is compared to.
 pub(super) type ConstraintTree<'a> = (ExprTree<'a>, Option<(Compare, ExprTree<'a>)>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,14 +105,14 @@ pub(super) enum Compare {
     Equal,
 }
 
-/// An affine expression: sums and products are flat lists, so that long ones are not deep ones.
+/// An affine expression. Sums and products are flat lists, so that long ones are not deeply nested.
 #[derive(Clone, Debug)]
 pub(super) enum ExprTree<'a> {
     Word(Word<'a>),
-    /// `%a` or `symbol(%a)`, in accesses of memory.
+    /// `%a` or `symbol(%a)` in a memory access, with its result number; true for a symbol.
     Use(Word<'a>, Option<Word<'a>>, bool),
     Negated(Box<ExprTree<'a>>),
-    /// The first, then operators (their words) and more.
+    /// The first term, then pairs of an operator word and a term.
     Chain(Box<ExprTree<'a>>, Vec<(Word<'a>, ExprTree<'a>)>),
 }
 

@@ -1,7 +1,6 @@
-//! Reads an op in its custom form, along the syntax in its row; has the helpers that read pieces of
-//! syntax.
+//! Parses an op in custom form along the syntax in its row; helpers that parse pieces of syntax.
 //!
-//! The elements of syntax are in `dialect/syntax/`, each with its reader and its printer.
+//! The elements of syntax are in `dialect/syntax/`.
 
 use super::Form;
 use super::reader::{Reader, Res};
@@ -9,7 +8,7 @@ use crate::string::unquoted;
 use crate::{Attr, AttrData, Code, OpKind, Span, TokenKind, Type, namespace};
 
 impl Reader<'_, '_> {
-    /// Reads an op in custom form.
+    /// Parses an op in custom form.
     pub(crate) fn custom(&mut self) -> Res {
         let token = self.bump();
         let written = self.slice(token);
@@ -34,8 +33,8 @@ impl Reader<'_, '_> {
         self.read_syntax(self.out.kind.spec().syntax)
     }
 
-    /// `linalg.map { arith.addf } ins(...)`: inside an unknown op, a name, perhaps attributes, and
-    /// no operands, on the line of the brace.
+    /// True for `arith.addf` in `linalg.map { arith.addf } ins(...)`: an op name inside an unknown
+    /// op, on the line of the brace, with optional attributes and without operands.
     fn is_inline_payload(&mut self) -> bool {
         let is_end = match self.tokens.get(1).map(|it| it.kind) {
             None => true,
@@ -65,7 +64,7 @@ impl Reader<'_, '_> {
             || unprefixed && matches!(dialect, "" | "func" | "builtin") && !is_anyones
         {
             let _ = self.broken(Code::UnknownOp, span, OpKind::unknown_message(dialect, &full));
-            // Operands are still worth finding.
+            // The operands are still useful.
             self.is_quiet = true;
             let _ = self.opaque();
             self.is_quiet = false;
@@ -76,7 +75,7 @@ impl Reader<'_, '_> {
         self.opaque()
     }
 
-    /// `%a, %b : i32, i64`
+    /// Parses `%a, %b : i32, i64`.
     pub(crate) fn uses_types(&mut self) -> Res {
         let first = self.out.operands.len();
         loop {
@@ -89,7 +88,7 @@ impl Reader<'_, '_> {
         self.operand_types(first)
     }
 
-    /// Reads types for operands `first..`, separated by commas.
+    /// Parses types for the operands from `first` on, separated by commas.
     fn operand_types(&mut self, first: usize) -> Res {
         let mut at = first;
         loop {
@@ -115,7 +114,7 @@ impl Reader<'_, '_> {
         self.set_attr("operandSegmentSizes", attr);
     }
 
-    /// `attributes {..}`, or nothing.
+    /// Parses an optional `attributes {..}`.
     pub(crate) fn opt_dict_with_keyword(&mut self) -> Res<Option<Attr>> {
         if !self.eat_word("attributes") {
             return Ok(None);
@@ -132,12 +131,13 @@ impl Reader<'_, '_> {
         self.set_attr(name, attr);
     }
 
-    /// An integer with its sign. MLIR takes `true` and `false` for integers of one bit.
+    /// Parses an integer with its sign. MLIR parses `true` and `false` as one-bit integers.
     pub(crate) fn integer(&mut self) -> Res<i64> {
         self.integer_up_to(i64::MAX.into())
     }
 
-    /// As [`Reader::integer`], or an unsigned one of 64 bits: the signed one of the same bits.
+    /// Like [`Reader::integer`], but also accepts unsigned 64-bit integers; returns the signed
+    /// integer with the same bits.
     pub(crate) fn bits(&mut self) -> Res<i64> {
         self.integer_up_to(u64::MAX.into())
     }
@@ -166,7 +166,7 @@ impl Reader<'_, '_> {
         Ok(value as i64)
     }
 
-    /// Reads one of these names, bare or as a string, and returns its number.
+    /// Parses one of these names, bare or as a string, and returns its index.
     pub(crate) fn enum_case(&mut self, names: &[&str]) -> Res<usize> {
         let text = match self.peek() {
             TokenKind::Bare | TokenKind::Str => unquoted(self.word()),

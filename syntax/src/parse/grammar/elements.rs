@@ -8,7 +8,7 @@ use crate::float::{float_of_bits, float_shape, float_text, rounded_float};
 use crate::string::{quoted, unquoted};
 use crate::{Attr, AttrData, Code, Dim, Interner, Sign, TokenKind, Type, TypeData};
 
-/// A number as an attribute of a type; or why it is none.
+/// Returns a number as an attribute of a type, or a message if it is not valid for the type.
 pub(super) fn number(
     interner: &mut Interner,
     number: &Number<'_>,
@@ -29,7 +29,7 @@ pub(super) fn number(
             Ok(interner.attr(AttrData::Int { value, ty }))
         }
         TypeData::Index => {
-            // An index is signed for the reader.
+            // MLIR parses an index as a signed integer.
             let value = int_value(number, 64, Sign::Signed)?;
             Ok(interner.attr(AttrData::Int { value, ty }))
         }
@@ -44,7 +44,7 @@ pub(super) fn number(
     }
 }
 
-/// The value of an integer literal in an integer type.
+/// Returns the value of an integer literal in an integer type.
 fn int_value(number: &Number<'_>, width: u32, sign: Sign) -> Result<i128, String> {
     let out_of_range = || "integer constant out of range for its type".to_owned();
     if number.word.kind == TokenKind::Float {
@@ -62,7 +62,7 @@ fn int_value(number: &Number<'_>, width: u32, sign: Sign) -> Result<i128, String
             return Err("negative integer literal not valid for unsigned integer type".to_owned());
         }
         let is_least = bits == width && magnitude.is_power_of_two();
-        // Minus zero is no number of a width.
+        // Minus zero does not fit any width except 0.
         if bits >= width.max(1) && !is_least || magnitude == 0 && width > 0 {
             return Err(out_of_range());
         }
@@ -78,7 +78,7 @@ fn int_value(number: &Number<'_>, width: u32, sign: Sign) -> Result<i128, String
     Ok(magnitude as i128)
 }
 
-/// A stride or an offset as MLIR prints it: `16` also for `0x10` and `016`.
+/// Returns a stride or an offset as MLIR prints it: `16` also for `0x10` and `016`.
 pub(super) fn stride(reader: &mut Reader<'_, '_>, number: &Number<'_>) -> String {
     let Number { is_negative, word } = number;
     if word.kind == TokenKind::Question {
@@ -111,11 +111,11 @@ fn float_value(number: &Number<'_>, kind: &str) -> Result<f64, String> {
         return Err("a floating point value needs a '.', such as 1.0".to_owned());
     }
     let value = text.parse::<f64>().unwrap_or(f64::NAN);
-    // Not every type has a negative zero.
+    // Rounding is needed because not every type has a negative zero.
     Ok(rounded_float(if number.is_negative { -value } else { value }, kind))
 }
 
-/// `array<i32: 1, 2>`
+/// Parses `array<i32: 1, 2>`.
 pub(super) fn dense_array(
     reader: &mut Reader<'_, '_>,
     ty: &super::ast::TypeTree<'_>,
@@ -168,7 +168,7 @@ pub(super) fn dense_array(
     Ok(reader.env.interner.attr(AttrData::DenseArray { element, values: out.into() }))
 }
 
-/// The canonical text of `dense<literal>`, as MLIR prints it.
+/// Returns the canonical text of `dense<literal>`, as MLIR prints it.
 pub(super) fn dense(
     reader: &mut Reader<'_, '_>,
     word: &Word<'_>,
@@ -212,7 +212,7 @@ pub(super) fn dense(
         }
         return Ok("dense<>".to_owned());
     };
-    // A hexadecimal blob stays as it is.
+    // The text of a hexadecimal blob is kept.
     if let Literal::Word(it) = literal
         && it.text.starts_with("\"0x")
         && !matches!(reader.env.interner.type_data(element), TypeData::Dialect(_))
@@ -252,8 +252,8 @@ pub(super) fn dense(
     Ok(dense_text(reader.env.interner, element, &sizes, &texts))
 }
 
-/// `dense<"0x...">`: the bytes of one element for all of them, or of each. Few elements are printed
-/// one by one, many as they are.
+/// `dense<"0x...">`: the bytes of each element, or of one element for all. Like MLIR, prints few
+/// elements one by one, and many as hexadecimal digits.
 fn blob(
     reader: &mut Reader<'_, '_>,
     word: &Word<'_>,
@@ -273,8 +273,8 @@ fn blob(
     let bytes: Vec<u8> = (0..digits.len() / 2)
         .map(|it| u8::from_str_radix(&digits[2 * it..2 * it + 2], 16).unwrap_or(0))
         .collect();
-    // Each element takes whole bytes; of one bit, eight are in a byte, and one byte of equal bits
-    // stands for all.
+    // Each element takes whole bytes, except that eight one-bit elements share a byte. There, a
+    // single byte of equal bits is a splat.
     let n_bytes = width.div_ceil(8) as usize;
     let (is_splat, n_needed) = if width == 1 {
         (matches!(*bytes, [0 | 0xff]), Some(n_elements.div_ceil(8)))
@@ -291,7 +291,7 @@ fn blob(
         if width == 1 {
             return u64::from(bytes[at / 8] >> (at % 8) & 1);
         }
-        // Little-endian bytes.
+        // The bytes are little-endian.
         let chunk = bytes[at * n_bytes..][..n_bytes].iter();
         let bits = chunk.rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte));
         bits << (64 - width) >> (64 - width)
@@ -312,7 +312,7 @@ fn blob(
     dense_text(reader.env.interner, element, sizes, &texts)
 }
 
-/// `sparse<indices, values>`, as written except for blanks.
+/// Returns `sparse<indices, values>` as written, except for blanks.
 pub(super) fn sparse(both: Option<&(Literal<'_>, Literal<'_>)>) -> String {
     let mut out = "sparse<".to_owned();
     if let Some((indices, values)) = both {
@@ -349,10 +349,10 @@ fn write_literal(out: &mut String, literal: &Literal<'_>) {
     }
 }
 
-/// The sizes of nested lists; `false` if they differ among siblings.
+/// Infers the sizes of nested lists; returns false if siblings have different sizes.
 fn infer_shape(literal: &Literal<'_>, depth: usize, shape: &mut Vec<u64>) -> bool {
     let Literal::List(_, list) = literal else {
-        // The first leaf has set the rank.
+        // The first leaf has determined the rank.
         return shape.len() == depth;
     };
     let size = list.len() as u64;

@@ -5,12 +5,12 @@ use chumsky::util::MaybeRef;
 
 use super::words::{Word, Words};
 
-/// The word at which reading failed, and the words that would have been right.
+/// The word at which the grammar failed, and the expected words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SyntaxError {
-    /// Index of the word.
+    /// Index of the word; the number of words if it is missing.
     pub(super) at: usize,
-    /// The first few things that were expected instead.
+    /// The first few things that the grammar expected here.
     pub(super) expected: [&'static str; 3],
 }
 
@@ -28,7 +28,7 @@ impl SyntaxError {
         }
     }
 
-    /// `expected ',' or '>'`
+    /// Returns a message such as `expected ',' or '>'`.
     pub(super) fn message(&self) -> String {
         let all: Vec<_> = self.expected.iter().copied().filter(|it| !it.is_empty()).collect();
         match all.as_slice() {
@@ -75,7 +75,7 @@ where
     }
 }
 
-/// The words that name an expected thing in a message.
+/// A label that is the description of an expected thing in a message.
 pub(super) trait AsLabel {
     fn as_label(&self) -> Option<&'static str>;
 }

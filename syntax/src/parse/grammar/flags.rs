@@ -1,22 +1,22 @@
 //! Sets of flags, such as `#arith.overflow<nsw, nuw>`.
 
-/// A set of flags or an enumeration in angle brackets or bare, and the attribute it becomes.
+/// Syntax of a set of flags or an enumeration, and its attribute.
 #[derive(Debug)]
 pub(crate) struct Flags {
     /// The keyword before `<`.
     pub(crate) word: &'static str,
     pub(crate) attr: &'static str,
-    /// `#dialect.name` of its text.
+    /// The prefix `#dialect.name` of the attribute's text.
     pub(crate) prefix: &'static str,
-    /// All flags, in the order of printing, with the bits of each; a flag of several bits comes
-    /// first.
+    /// All flags with their bits, in the order of printing. A flag with several bits precedes its
+    /// parts.
     pub(crate) cases: &'static [(&'static str, u32)],
-    /// The separator between two flags when printed.
+    /// The separator between two flags in printed text.
     pub(crate) separator: &'static str,
 }
 
 impl Flags {
-    /// The attribute of these flags: `#arith.overflow<nsw, nuw>`.
+    /// Returns the text of the attribute with these flags: `#arith.overflow<nsw, nuw>`.
     pub(crate) fn text(&self, bits: u32) -> String {
         let mut left = bits;
         let mut names = Vec::new();
@@ -58,8 +58,8 @@ pub(crate) const FASTMATH: Flags = Flags {
     separator: ",",
 };
 
-/// An attribute of flags as it is printed, from its text; `None` if it is none of these, an error
-/// if it has other flags.
+/// Returns the canonical text of an attribute of flags; `None` for other attributes, an error
+/// message for unknown flags.
 pub(crate) fn flags_attr(text: &str) -> Option<Result<String, String>> {
     let all = [&OVERFLOW, &FASTMATH];
     let flags = all.into_iter().find(|it| text.starts_with(it.prefix))?;

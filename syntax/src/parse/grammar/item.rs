@@ -1,4 +1,4 @@
-//! The parts that items share: result names, the generic form, labels, aliases and resource
+//! Parses the parts that items share: result names, the generic form, labels, aliases and resource
 //! sections.
 
 use rustc_hash::FxHashSet;
@@ -24,7 +24,7 @@ impl Reader<'_, '_> {
         };
         if result.is_err() {
             self.out.form = Form::Broken;
-            // The header defines its arguments even if the text after it is wrong.
+            // The header defines its arguments even if the following text is malformed.
             if !self.header_arguments.is_empty() {
                 let arguments = std::mem::take(&mut self.header_arguments);
                 self.out.region_arguments.push(arguments);
@@ -33,8 +33,9 @@ impl Reader<'_, '_> {
         self.symbols();
     }
 
-    /// Nothing may follow. Text on a line of its own is a problem, but not one of the item, which
-    /// is read without that line: a line that is being typed leaves the one above as it was.
+    /// Checks that nothing follows the item. Unknown text on a new line is a problem, but not an
+    /// error of the item: the item is parsed without that line, so an unfinished line does not
+    /// affect the op above.
     fn end(&mut self) -> Res {
         let is_apart = self.peek() != TokenKind::Eof && self.token().at_line_start;
         let is_junk = is_apart && !self.is_known_op();
@@ -50,7 +51,7 @@ impl Reader<'_, '_> {
     fn nothing_more(&mut self) -> Res {
         match self.peek() {
             TokenKind::Eof => Ok(()),
-            // The text that follows belongs to the next op.
+            // The following tokens are part of the next op.
             TokenKind::Percent => {
                 self.at += 1;
                 Err(self.expected("'=' after the SSA name"))
@@ -68,11 +69,11 @@ impl Reader<'_, '_> {
                 self.at += 1;
                 Err(self.expected("'=' in alias definition"))
             }
-            // The range starts at the end of the token before, as in the real tools. It ends at the
-            // end of the current token, which may be lines below.
+            // The range starts at the end of the previous token, as in MLIR. It ends at the end of
+            // the current token, which may be lines below.
             kind if kind != TokenKind::Error && self.token().at_line_start => {
                 let span = match kind {
-                    // The name of a result is missing.
+                    // The name of the result is missing.
                     TokenKind::Equal => self.token().span(),
                     _ => Span::new(self.end_before(), self.token().end),
                 };
@@ -91,8 +92,8 @@ impl Reader<'_, '_> {
         name.is_some_and(|it| self.env.interner.op_kind(it) != OpKind::Unknown)
     }
 
-    /// An op that does not start a line is part of the item of the one before it. Legal, but hardly
-    /// ever meant.
+    /// Parses an op that does not start a line: it is part of the item of the preceding op. This is
+    /// legal, but rarely intended.
     fn second_op(&mut self) -> Res {
         if !self.is_known_op() {
             let message = format!("custom op '{}' is unknown", self.word());
@@ -120,7 +121,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `^bb0(%a: i32 loc(...), ...):`
+    /// Parses `^bb0(%a: i32 loc(...), ...):`.
     fn label(&mut self) -> Res {
         self.out.kind = OpKind::Label;
         self.out.form = Form::Custom;
@@ -133,8 +134,7 @@ impl Reader<'_, '_> {
             self.list(TokenKind::RParen, |it| {
                 let name_span = it.token().span();
                 let operand = it.value(Type::UNKNOWN)?;
-                // In this list MLIR takes `%a#0` for `%a`, and not in other lists of arguments;
-                // `%a#1` is no value that `%a` means.
+                // In this list only, MLIR accepts `%a#0` for `%a`. `%a#1` defines no name.
                 let name = (operand.number == 0).then_some(operand.name);
                 if !it.eat(TokenKind::Colon) {
                     return Err(it.expected("':' and a type"));
@@ -169,7 +169,7 @@ impl Reader<'_, '_> {
             return Err(self.expected("'=' in alias definition"));
         }
         self.bump();
-        // The alias is known even if its value cannot be read.
+        // The alias is defined even if its value is malformed.
         self.out.alias = Some(match kind {
             OpKind::TypeAlias => Alias::Type(Type::UNKNOWN),
             _ => Alias::Attr(Attr::UNKNOWN),
@@ -182,7 +182,7 @@ impl Reader<'_, '_> {
         self.end()
     }
 
-    /// `{-# dialect_resources: { dialect: { key: "0x..." } } #-}`
+    /// Parses `{-# dialect_resources: { dialect: { key: "0x..." } } #-}`.
     fn resources(&mut self) -> Res {
         self.out.kind = OpKind::Resources;
         self.out.form = Form::Custom;
@@ -194,7 +194,7 @@ impl Reader<'_, '_> {
             let key = self.resource_key("expected a key of the resource section")?;
             self.expect(TokenKind::Colon)?;
             let map = self.resource_map(3)?;
-            // A section may be written in parts.
+            // A section may occur several times.
             self.out.attrs.push((key, map));
             if self.eat(TokenKind::FileMetaClose) {
                 return self.end();
@@ -216,10 +216,10 @@ impl Reader<'_, '_> {
         Ok(name)
     }
 
-    /// Entries in braces as a dictionary, in the order of the text.
+    /// Parses entries in braces as a dictionary, in the order of the text.
     fn resource_map(&mut self, depth: usize) -> Res<Attr> {
         let mut entries = Vec::new();
-        // The contents of braces may have been taken for a region.
+        // The skeleton may have replaced the braces by a region.
         if self.peek() == TokenKind::Region {
             self.at += 1;
         } else {
@@ -299,7 +299,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The number of names must be the number of results.
+    /// Checks that the number of names is the number of results.
     fn check_results(&mut self) {
         if self.out.results.is_empty() || self.out.guessed {
             return;
@@ -319,7 +319,7 @@ impl Reader<'_, '_> {
         self.mismatch(Code::ResultCount, span, message);
     }
 
-    /// `"dialect.op"(%a)[^bb] <{...}> ({...}) {...} : (i32) -> i32`
+    /// Parses `"dialect.op"(%a)[^bb] <{...}> ({...}) {...} : (i32) -> i32`.
     fn generic(&mut self) -> Res {
         let token = self.bump();
         self.out.name_span = token.span();
@@ -373,7 +373,7 @@ impl Reader<'_, '_> {
             }
             self.list(TokenKind::RParen, |it| it.region().map(|_| ()))?;
         }
-        // Properties win over attributes of the same name.
+        // Properties take precedence over attributes with the same name.
         let properties = std::mem::take(&mut self.out.attrs);
         let result = self.attr_dict();
         if !properties.is_empty() {
@@ -391,8 +391,8 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Properties that are not written as a dictionary; known ops have no others than an alias of
-    /// one.
+    /// Parses properties that are not written as a dictionary. For known ops, only an alias of a
+    /// dictionary is allowed.
     fn other_properties(&mut self) -> Res<Attr> {
         let span = self.token().span();
         let attr = self.attr()?;
@@ -406,8 +406,8 @@ impl Reader<'_, '_> {
         Ok(attr)
     }
 
-    /// Adds `<{..}>`. For an op whose attributes are known, only those that it has are kept (the
-    /// properties differ between versions); the others have no meaning.
+    /// Adds `<{..}>`. A known op keeps only the properties in its row: properties differ between
+    /// versions, and the others have no meaning.
     fn add_properties(&mut self, dict: Attr) {
         let kind = self.out.kind;
         self.add_dict(dict);
@@ -447,7 +447,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Assigns operands to successors, if the op is known.
+    /// Assigns operands to successors if the op is known.
     fn generic_successors(&mut self) {
         let n = self.out.operands.len() as u32;
         match self.out.kind.spec().passed {
@@ -488,7 +488,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The integers of a dense array attribute.
+    /// Returns the integers of a dense array attribute.
     fn attr_ints(&self, name: &str) -> Vec<i128> {
         let interner = &*self.env.interner;
         let found = self.out.attrs.iter().find(|it| interner.str(it.0) == name);
@@ -504,7 +504,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Leaves out inherent attributes that have their default value.
+    /// Removes inherent attributes that have their default value.
     pub(super) fn drop_defaults(&mut self) {
         let spec = self.out.kind.spec();
         if self.out.attrs.is_empty() || spec.attrs.iter().all(|it| it.default().is_none()) {
@@ -517,7 +517,7 @@ impl Reader<'_, '_> {
         });
     }
 
-    /// A region; its arguments are those that the header has defined.
+    /// Parses a region. Its arguments are those that the header has defined.
     pub(crate) fn region(&mut self) -> Res<Span> {
         match self.peek() {
             TokenKind::Region => {}
@@ -533,7 +533,7 @@ impl Reader<'_, '_> {
         Ok(self.bump().span())
     }
 
-    /// Finds symbols that are defined and used, anywhere in the op.
+    /// Collects the symbols that the op defines and uses, from all its tokens.
     fn symbols(&mut self) {
         if !self.tokens.iter().any(|it| it.kind == TokenKind::At) {
             if self.out.form == Form::Generic && !self.out.attrs.is_empty() {
@@ -569,7 +569,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `sym_name = "f"` or `"sym_name" = "f"` of an op in generic form.
+    /// Finds the symbol that an op in generic form defines: `sym_name = "f"` or `"sym_name" = "f"`.
     fn generic_symbol(&mut self) {
         let is_key = |it: Token| match it.kind {
             TokenKind::Bare => self.slice(it) == "sym_name",
@@ -585,7 +585,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The full name of an op from how it is written; `None` for an unknown op.
+    /// Returns the full name of an op from the written name; `None` if it has no dot and the
+    /// default dialect has no such op.
     pub(super) fn full_name(&mut self, written: &str) -> Option<Name> {
         if written.contains('.') {
             return Some(self.name(written));

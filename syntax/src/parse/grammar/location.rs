@@ -1,4 +1,4 @@
-//! Locations: where a program says that an op comes from.
+//! Parses locations: the source positions that a program states for its ops.
 
 use super::AliasUse;
 use super::ast::LocTree;
@@ -9,7 +9,7 @@ use crate::string::{quoted, unquoted};
 use crate::{Attr, AttrData, Code, LocationPart, TokenKind};
 
 impl Reader<'_, '_> {
-    /// `loc(...)` or nothing.
+    /// Parses an optional `loc(...)`.
     pub(crate) fn opt_location(&mut self) -> Res {
         if !self.is_word("loc") {
             return Ok(());
@@ -23,8 +23,8 @@ impl Reader<'_, '_> {
             end,
             |grammar, words| run(&grammar.location, words, Raw::Location),
             |it, raw| match raw {
-                // An alias directly in `loc(#x)` may be defined later: names are checked when the
-                // whole file is known.
+                // An alias directly in `loc(#x)` may be defined later, so it is resolved once the
+                // whole file is parsed.
                 Raw::Location(LocTree::Alias(word)) => {
                     let alias = it.name(word.text);
                     let span = word.span();
@@ -37,7 +37,8 @@ impl Reader<'_, '_> {
         )
     }
 
-    /// The words of a place but `to` are lines and columns, of 32 bits.
+    /// Checks that all words of a file position except `to`, its lines and columns, fit into 32
+    /// bits.
     fn check_place(&mut self, words: &[Word<'_>]) -> Res {
         match words.iter().find(|it| it.text != "to" && !has_32_bits(it.text)) {
             Some(word) => {
@@ -48,7 +49,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Checks the names in the location of an op, which no other code reads.
+    /// Checks the aliases in the location of an op. The location itself is not stored here.
     fn check_location(&mut self, tree: &LocTree<'_>) -> Res {
         match tree {
             LocTree::Alias(word) => self.hash_attr(word, None).map(|_| ()),
@@ -68,7 +69,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A location, its parts as MLIR prints them between the parentheses of `loc(..)`.
+    /// Lowers a location to its parts, as MLIR prints them between the parentheses of `loc(..)`.
     pub(super) fn lower_location(&mut self, tree: &LocTree<'_>) -> Res<Attr> {
         let mut parts: Vec<LocationPart> = Vec::new();
         match tree {
@@ -97,7 +98,7 @@ impl Reader<'_, '_> {
                 for word in words {
                     if word.text == "to" {
                         text.push_str(" to ");
-                        // A line may be left out, then a column follows.
+                        // If the line is omitted, a column follows.
                         mark = if words.len() == 4 { ":" } else { "" };
                     } else {
                         text.push_str(mark);

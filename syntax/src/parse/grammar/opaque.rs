@@ -1,18 +1,20 @@
-//! Ops that no table knows: operands, successors and types by rules of thumb.
+//! Parses ops without a row: heuristics find operands, successors and types.
 //!
-//! Operands are all `%x` of the op's own tokens, successors all `^x`. The result types are those
-//! after the last `:` or `->` outside brackets: a type, as many types as results, the type after
-//! `to`, or of a longer list the last, unless it lists the operands and ends with a number (`:
-//! tensor<8xi32>, index`): then the first. They are guesses, right four times out of five, and
-//! marked so. A `{key = value}` outside of brackets is a dictionary of attributes, whose grammar is
-//! the same for all ops. Those of operands and results stand behind the types (`secret.generic(%a:
-//! T {key = value}) { .. } -> (T {..})`).
+//! All `%x` among the own tokens of the op are operands, all `^x` successors. The result types are
+//! the types after the last `:` or `->` outside brackets. If there are as many types as results,
+//! each result gets its type. If there are more, a single result gets the type after `to`, or the
+//! last one. It gets the first one if the list states the operand types and ends with a number type
+//! (`: tensor<8xi32>, index`). These types are guesses, correct in four of five cases, and marked
+//! as guesses. A `{key = value}` outside brackets is an attribute dictionary, which has the same
+//! grammar for all ops. The dictionaries of operands and results follow their types
+//! (`secret.generic(%a: T {key = value}) { .. } -> (T {..})`).
 //!
 //! The offsets, sizes and strides of `tensor.extract_slice` and `tensor.insert_slice` (`%a[%i, 0]
-//! [1, 8] [1, 1]`) are lists as in the generic form, where operands have no number.
+//! [1, 8] [1, 1]`) are lists as in the generic form, with a placeholder for each operand.
 //!
-//! A header may name the arguments of a region; that of `secret.generic` does not: its form is
-//! known so far, and so are the types of its operands and results, and of what its end gives.
+//! The header of an unknown op may define the arguments of a region. That of `secret.generic` does
+//! not: its form is known to this extent, and so are the types of its operands, its results and its
+//! terminator's operands.
 
 use smallvec::SmallVec;
 
@@ -23,17 +25,17 @@ use crate::op_traits::STATIC_LISTS;
 use crate::string::unquoted;
 use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
 
-/// Attributes of operands and results, by number, in ascending order.
+/// Attribute dictionaries of operands and results, each with its number, in ascending order.
 #[derive(Default)]
 struct Listed {
-    /// The number of the result whose type is being read.
+    /// The number of the result whose type is being parsed; `None` before `->`.
     result: Option<usize>,
     of_operands: SmallVec<[(usize, Attr); 2]>,
     of_results: SmallVec<[(usize, Attr); 2]>,
 }
 
 impl Listed {
-    /// Takes note of a token at a depth of brackets.
+    /// Updates the number of the result at a token with this bracket depth.
     fn pass(&mut self, token: TokenKind, depth: usize) {
         match token {
             TokenKind::Arrow if depth == 0 => self.result = Some(0),
@@ -43,25 +45,24 @@ impl Listed {
     }
 }
 
-/// The number of values that the names on the left stand for.
+/// Returns the number of values that the names on the left define.
 pub(super) fn count_results(out: &Parsed) -> u64 {
     out.results.iter().map(|it| u64::from(it.count)).sum()
 }
 
 impl Reader<'_, '_> {
-    /// The rest of an op of unknown form, after its name.
+    /// Parses the rest of an op of unknown form, after its name.
     pub(super) fn opaque(&mut self) -> Res {
         self.out.form = Form::Opaque;
         let from = self.at;
         let has_region = self.tokens[from..].iter().any(|it| it.kind == TokenKind::Region);
         let mut last_operand = from;
         let mut error = None;
-        // Brackets around the token: only a dictionary outside of all holds attributes of the op.
+        // Number of open brackets: only a dictionary outside all brackets has attributes of the op.
         let mut depth = 0_usize;
         let is_generic =
             self.out.name.is_some_and(|it| self.env.interner.str(it) == SECRET_GENERIC);
-        // HEIR's generics in custom form list the attributes of operands and results behind their
-        // types.
+        // HEIR's generics in custom form have attributes of operands and results after their types.
         let mut listed = is_generic.then(Listed::default);
         // Their operands, each with its type, are in parentheses.
         let is_wrapped = is_generic && self.peek() == TokenKind::LParen;
@@ -84,7 +85,7 @@ impl Reader<'_, '_> {
             match self.peek() {
                 TokenKind::LBrace if depth == 0 && self.opaque_attrs() => continue,
                 TokenKind::LBrace if depth == 1 && self.listed_attrs(listed.as_mut()) => continue,
-                // Properties, `<name = value>` or `<{name = value}>`.
+                // Properties: `<name = value>` or `<{name = value}>`.
                 TokenKind::Less
                     if depth == 0
                         && self.peek_at(1) == TokenKind::Bare
@@ -211,15 +212,15 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns true if the custom form of the op is known to list operands with commas, then
-    /// attributes, then types: HEIR's ops of these dialects.
+    /// Returns true if the custom form of the op is known to consist of operands with commas, then
+    /// attributes, then types. This holds for these dialects of HEIR.
     fn is_of_heir(&self) -> bool {
         let name = self.out.name.map_or("", |it| self.env.interner.str(it));
         let dialect = name.split_once('.').map_or("", |it| it.0);
         matches!(dialect, "mgmt" | "secret" | "tensor_ext")
     }
 
-    /// Checks that `->` precedes the types behind the region of a `secret.generic`.
+    /// Checks that `->` precedes the types after the region of a `secret.generic`.
     fn arrow_behind_region(&mut self) -> Res {
         let region = self.tokens.iter().rposition(|it| it.kind == TokenKind::Region);
         let Some(next) = region.map(|it| it + 1).filter(|&it| it < self.tokens.len()) else {
@@ -238,7 +239,7 @@ impl Reader<'_, '_> {
         result
     }
 
-    /// Checks the order of the parts of an op of HEIR's at a token outside of brackets.
+    /// Checks the order of the parts of an op of HEIR, at a token outside brackets.
     fn heir_token(
         &mut self,
         from: usize,
@@ -247,7 +248,7 @@ impl Reader<'_, '_> {
     ) -> Res {
         match self.peek() {
             TokenKind::Colon => *types_from = Some(self.at),
-            // `%a %b`
+            // `%a %b`, without a comma.
             TokenKind::Percent if self.at == last_operand && last_operand > from => {
                 return Err(self.expected("','"));
             }
@@ -268,7 +269,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Checks the number of operands of an op of HEIR's that is known, and that each has a type.
+    /// Checks the number of operands of a known op of HEIR, and that each has a type.
     fn heir_operands(&mut self, last_operand: usize, types_from: Option<usize>) -> Res {
         let name = self.out.name.map_or("", |it| self.env.interner.str(it));
         let Some(&(_, wanted)) = OPERANDS.iter().find(|it| it.0 == name) else { return Ok(()) };
@@ -276,7 +277,7 @@ impl Reader<'_, '_> {
         if given >= wanted {
             let types = types_from.map_or(&[][..], |it| &self.tokens[it..self.at]);
             let has_comma = types.iter().any(|it| it.kind == TokenKind::Comma);
-            // A type such as `!a.b<c, d>` has commas of its own; then nothing is reported.
+            // A type such as `!a.b<c, d>` also contains commas; then nothing is reported.
             return match types.last() {
                 Some(_) if wanted > 1 && !has_comma => Err(self.expected("','")),
                 Some(it) if it.kind == TokenKind::Comma => Err(self.expected("a type")),
@@ -290,7 +291,7 @@ impl Reader<'_, '_> {
         result
     }
 
-    /// Reads something as a guess, and forgets the problems and uses of aliases that it finds.
+    /// Tries to parse. Drops the problems and alias uses that are found.
     fn guess<T>(&mut self, read: impl FnOnce(&mut Self) -> Res<T>) -> Option<T> {
         let (n_aliases, n_problems) = (self.out.alias_uses.len(), self.out.problems.len());
         let was_quiet = std::mem::replace(&mut self.is_quiet, true);
@@ -301,7 +302,8 @@ impl Reader<'_, '_> {
         out
     }
 
-    /// `: type` behind an operand, if it is one; its tokens are passed later.
+    /// Parses an optional `: type` after an operand and sets its type. Returns true if there is
+    /// one. The position does not change: the tokens are skipped later.
     fn operand_type_behind(&mut self) -> bool {
         let start = self.at;
         let ty = if self.eat(TokenKind::Colon) { self.guess(Self::ty) } else { None };
@@ -312,8 +314,8 @@ impl Reader<'_, '_> {
         ty.is_some()
     }
 
-    /// The types of the results of a `secret.generic`, each perhaps with attributes, behind its
-    /// region. Returns true if they are known.
+    /// Parses the result types of a `secret.generic` after its region, each with optional
+    /// attributes. Returns true if they are known.
     fn secret_results(&mut self) -> bool {
         let mut depth = 0_usize;
         let mut behind = None;
@@ -354,16 +356,17 @@ impl Reader<'_, '_> {
         true
     }
 
-    /// Returns true if the types behind the last colon are those of the operands, perhaps with an
-    /// arrow and that of the result behind: those of `secret.yield`, and of the schemes of HEIR.
+    /// Returns true if the types after the last colon are those of the operands, optionally
+    /// followed by an arrow and the result type. This holds for `secret.yield` and for the schemes
+    /// of HEIR.
     fn writes_operand_types(&self) -> bool {
         let name = self.out.name.map_or("", |it| self.env.interner.str(it));
         let dialect = name.split_once('.').map_or("", |it| it.0);
         name == SECRET_YIELD || matches!(dialect, "bgv" | "ckks" | "lwe")
     }
 
-    /// The types behind the operands: `: T, T`, `: (T, T) -> T`, and `: T` for the ciphertext of a
-    /// rotation, whose shift has its type behind it.
+    /// Parses the types of the operands: `: T, T`, `: (T, T) -> T`, and `: T` for the ciphertext of
+    /// a rotation, whose shift is followed by its own type.
     fn stated_types(&mut self, from: usize) {
         let Some(start) = self.last_mark(from, |it| it == TokenKind::Colon) else { return };
         let end = self.at;
@@ -395,8 +398,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The attributes behind the type of an operand or a result. Returns true if they were read;
-    /// otherwise they are unknown.
+    /// Parses the attributes after the type of an operand or a result. If this fails, returns false
+    /// and the attributes are unknown.
     fn listed_attrs(&mut self, listed: Option<&mut Listed>) -> bool {
         let Some(listed) = listed else { return false };
         let (start, n_problems) = (self.at, self.out.problems.len());
@@ -417,8 +420,8 @@ impl Reader<'_, '_> {
         is_read
     }
 
-    /// Attributes of operands or results as the generic form has them: a dictionary for each up to
-    /// the last that has one.
+    /// Sets the attributes of operands or results as in the generic form: an array of dictionaries
+    /// up to the last value that has one.
     fn set_listed(&mut self, name: &str, listed: &[(usize, Attr)]) {
         let Some(&(last, _)) = listed.last() else { return };
         let interner = &mut *self.env.interner;
@@ -431,9 +434,8 @@ impl Reader<'_, '_> {
         self.set_attr(name, attr);
     }
 
-    /// The attributes of a dictionary, whose grammar does not depend on the op. Returns true if it
-    /// was read. Otherwise the keys in it have unknown values, and its tokens are read like the
-    /// others.
+    /// Parses a dictionary of attributes, whose grammar does not depend on the op. If this fails,
+    /// returns false: the keys then have unknown values, and the tokens are parsed like others.
     fn opaque_attrs(&mut self) -> bool {
         let (start, n_problems) = (self.at, self.out.problems.len());
         let was_quiet = std::mem::replace(&mut self.is_quiet, true);
@@ -469,7 +471,7 @@ impl Reader<'_, '_> {
         false
     }
 
-    /// `<name = value, ..>`, as HEIR prints properties from 2026.10.1 on.
+    /// Parses `<name = value, ..>`, the form of properties in HEIR since 2026.10.1.
     fn angled_attrs(&mut self) -> Res {
         self.at += 1;
         loop {
@@ -485,9 +487,9 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns true if the op surely defines nothing: a terminator that hands values over, a
-    /// structured op of `linalg` without outputs (its results are those that are tensors), an
-    /// asynchronous op of `gpu` that is not (its result is the token).
+    /// Returns true if the op surely has no results: a terminator that passes values on, a
+    /// structured op of `linalg` without tensor outputs, or an op of `gpu` that is not asynchronous
+    /// (only asynchronous ones have a result, the token).
     fn has_no_results(&self, from: usize) -> bool {
         let name = self.out.name.map_or("", |it| self.env.interner.str(it));
         let Some((dialect, op)) = name.split_once('.') else { return false };
@@ -506,7 +508,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `loc(...)`
+    /// Skips `loc(...)`.
     fn skip_brackets(&mut self) {
         self.at += 1;
         let mut depth = 0usize;
@@ -524,7 +526,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The first `@x`, if it is likely that the op defines it.
+    /// Sets the first `@x` as the symbol of the op if the op probably defines it.
     fn opaque_symbol(&mut self, from: usize, has_region: bool) {
         let Some(at) = self.tokens[from..].iter().position(|it| it.kind == TokenKind::At) else {
             return;
@@ -601,12 +603,12 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns the place at which types may begin: after the last `:` or `->` outside brackets.
+    /// Returns the position at which types may begin: after the last `:` or `->` outside brackets.
     fn last_type_mark(&self, from: usize) -> Option<usize> {
         self.last_mark(from, |it| matches!(it, TokenKind::Colon | TokenKind::Arrow))
     }
 
-    /// The place after the last token of some kind outside brackets.
+    /// Returns the position after the last token of some kind outside brackets.
     fn last_mark(&self, from: usize, is_mark: impl Fn(TokenKind) -> bool) -> Option<usize> {
         let mut depth = 0i32;
         let mut found = None;

@@ -1,25 +1,24 @@
-//! A parsed item, before it becomes part of the IR.
+//! The result of parsing an item, before it becomes part of the IR.
 //!
-//! All spans are in the coordinates of the tokens that were parsed (bytes of the lexed run).
+//! All spans are measured in bytes of the lexed text, like the tokens.
 
 use smallvec::SmallVec;
 
 use super::Alias;
 use crate::{Attr, Name, OpKind, Problem, Span, Type};
 
-/// The form in which an op was written, and the extent to which it was understood.
+/// The form of an op in the text, and whether it was parsed completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Form {
-    /// `"dialect.op"(...) : (...) -> ...`, understood.
+    /// `"dialect.op"(...) : (...) -> ...`, parsed completely.
     Generic,
-    /// The custom form of an op whose grammar is known, understood.
+    /// The custom form of a known op, parsed completely.
     Custom,
-    /// The custom form of an op whose grammar is not known: operands and results by the rules of
-    /// recovery.
+    /// The custom form of an unknown op: operands and results are found by heuristics.
     #[default]
     Opaque,
-    /// A known or generic op with a syntax error: the parts that were understood are kept, nothing
-    /// is concluded from the rest.
+    /// A known or generic op with a syntax error: the parts that were parsed are kept. Nothing is
+    /// concluded from the rest.
     Broken,
 }
 
@@ -28,9 +27,9 @@ pub enum Form {
 pub(crate) struct ParsedResult {
     /// The name without its `%`.
     pub name: Name,
-    /// The `%name`.
+    /// The range of `%name`.
     pub span: Span,
-    /// Number of values that it stands for (`:2`), at least 1.
+    /// Number of values that the name defines (`:2`), at least 1.
     pub count: u32,
 }
 
@@ -41,21 +40,21 @@ pub(crate) struct ParsedOperand {
     pub name: Name,
     /// The number after `#`, else 0.
     pub number: u32,
-    /// `%name#1`.
+    /// The range of `%name#1`.
     pub span: Span,
-    /// The type the op's text gives it; [`Type::UNKNOWN`] if it gives none.
+    /// The type that the text of the op states; [`Type::UNKNOWN`] if it states none.
     pub ty: Type,
-    /// In the header of an opaque op with a region this may be the region's argument instead (it is
-    /// one if the name is not visible yet); a name that stays unresolved is then no error.
+    /// True in the header of an opaque op with a region: the name may define an argument of the
+    /// region (it does if it is not visible yet). Then an unresolved name is not an error.
     pub maybe_argument: bool,
 }
 
 /// An argument of a region (in the header of its op) or of a block label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ParsedArgument {
-    /// The name without its `%`; `None` where only a type is written (declarations).
+    /// The name without its `%`; `None` if only a type is written (declarations).
     pub name: Option<Name>,
-    /// The `%name`, or the type where there is no name.
+    /// The range of `%name`, or of the type if there is no name.
     pub span: Span,
     /// Its type.
     pub ty: Type,
@@ -68,11 +67,11 @@ pub(crate) struct ParsedArgument {
 pub(crate) struct ParsedSuccessor {
     /// The label without its `^`.
     pub name: Name,
-    /// The `^label`.
+    /// The range of `^label`.
     pub span: Span,
-    /// The operands of the op that are passed, as indices into [`Parsed::operands`]. In generic
-    /// form they are unknown: all are left to the op (`cf.br` passes all, `cf.cond_br` by
-    /// `operandSegmentSizes`).
+    /// The operands that are passed to the block, as indices into [`Parsed::operands`]. The generic
+    /// form does not state them; the row of the op does
+    /// ([`PassedOperands`](crate::dialect::PassedOperands)).
     pub operands: std::ops::Range<u32>,
 }
 
@@ -83,7 +82,7 @@ pub(crate) struct ParsedSymbol {
     pub name: Name,
     /// The first name of the path (equal to `name` for a plain reference).
     pub root: Name,
-    /// The whole reference.
+    /// The range of the whole reference.
     pub span: Span,
 }
 
@@ -92,69 +91,67 @@ pub(crate) struct ParsedSymbol {
 pub struct AliasUse {
     /// The name with its sigil: `!ty`, `#map`.
     pub name: Name,
-    /// Its place.
+    /// The range of the name.
     pub span: Span,
-    /// True if it is alone in `loc(..)` and may be defined anywhere; other aliases are defined
-    /// before they are used.
+    /// True if it is alone in `loc(..)`: such an alias may be defined anywhere, others only before
+    /// their use.
     pub(crate) is_location: bool,
 }
 
-/// One op, label, alias or resource section as its tokens say it.
+/// The result of parsing an op, label, alias or resource section.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     /// Its kind.
     pub kind: OpKind,
-    /// The form in which it was written.
+    /// The form in the text.
     pub form: Form,
-    /// True if another default dialect could change how it is read.
+    /// True if a different default dialect could change the result.
     pub(crate) depends_on_dialect: bool,
     /// The full name with its dialect (`func.return` for `return`); for a label its name.
     pub name: Option<Name>,
-    /// The name as written, quotes included; for a label `^bb0`, for an alias `#map`.
+    /// The range of the name, including quotes; for a label of `^bb0`, for an alias of `#map`.
     pub name_span: Span,
-    /// The names on the left.
+    /// The names left of the `=`.
     pub results: SmallVec<[ParsedResult; 1]>,
-    /// The types of the results, one per *value* (packs expanded) as far as known; may be longer or
-    /// shorter than `results` says, which is a problem of its own.
+    /// The types of the results, one per *value* (packs expanded), as far as known. A number that
+    /// differs from that of `results` is a problem of its own.
     pub result_types: SmallVec<[Type; 2]>,
-    /// The result types are guesses (opaque ops): shown, never diagnosed with.
+    /// True if the result types are guesses (opaque ops): they are shown, but cause no diagnostics.
     pub guessed: bool,
-    /// The operands in textual order (generic form: in operand order; they agree for the known
-    /// custom forms except where the op's description reorders them: then in operand order of the
-    /// generic form).
+    /// The operands in the order of the generic form; those of opaque ops in the order of the text.
     pub operands: SmallVec<[ParsedOperand; 2]>,
     /// The successors.
     pub successors: Vec<ParsedSuccessor>,
-    /// For each region of the op, in textual order, the arguments that the header defines (empty
-    /// for the others).
+    /// For each region, in the order of the text, the arguments that the header defines.
     pub region_arguments: Vec<Vec<ParsedArgument>>,
-    /// For a block label: its arguments. For a function declaration: its argument types.
+    /// The arguments of a block label, or the argument types of a function declaration.
     pub arguments: Vec<ParsedArgument>,
-    /// All attributes, inherent and discardable, sorted by name. Inherent ones carry the name they
-    /// have in generic form (`predicate`, `value`, `sym_name`, `function_type`, `callee`,
+    /// All attributes, inherent and discardable, sorted by name. Inherent ones have their names in
+    /// the generic form (`predicate`, `value`, `sym_name`, `function_type`, `callee`,
     /// `operandSegmentSizes`, ...).
     pub attrs: Vec<(Name, Attr)>,
     /// The symbol that the op defines.
     pub symbol: Option<ParsedSymbol>,
-    /// The symbols that it refers to.
+    /// The symbols that the op refers to.
     pub symbol_uses: Vec<ParsedSymbol>,
     /// The meaning of an alias.
     pub alias: Option<Alias>,
-    /// The aliases that it uses.
+    /// The aliases that the item uses.
     pub alias_uses: Vec<AliasUse>,
-    /// The aliases that were looked up, with the results, even where another reading was chosen in
-    /// the end; with repetitions.
+    /// The aliases that were looked up, with the results, including those of failed attempts to
+    /// parse; may contain duplicates.
     pub(crate) alias_reads: Vec<(Name, Option<Alias>)>,
-    /// True if the problem that ended its reading is among [`Self::problems`].
+    /// True if [`Self::problems`] contains the syntax problem that ended the parsing.
     pub(crate) is_syntax_told: bool,
-    /// The problems found; at most one of them is a syntax problem.
+    /// The problems; at most one of them is a syntax problem.
     pub problems: Vec<Problem>,
-    /// The syntax problem is about lines after the op that are no op; the op itself was understood.
+    /// True if the syntax problem is about the lines after the op, which are not an op; the op
+    /// itself was parsed completely.
     pub followed: bool,
 }
 
 impl Parsed {
-    /// Empties everything, keeping the allocations.
+    /// Clears everything but keeps the allocations.
     pub(crate) fn clear(&mut self) {
         self.kind = OpKind::Unknown;
         self.form = Form::Opaque;

@@ -1,15 +1,15 @@
-//! The reader: a position in the tokens of one item, and the report of problems.
+//! The reader: a position in the tokens of one item, and the reporting of problems.
 //!
-//! A syntax problem ends the reading of the item: it is pushed once, and [`Broken`] travels up. As
-//! in the real tools, what is *expected* is reported after the token before, everything else at the
-//! current token. Problems of types are pushed and reading goes on.
+//! A syntax problem ends the parsing of the item: it is reported once and returned as [`Broken`].
+//! As in MLIR, a missing token is reported after the previous token, everything else at the current
+//! token. Problems of types are reported, and parsing continues.
 
 use super::ParsedOperand;
 use super::{Alias, AliasUse, Env, Parsed};
 use crate::string::string_len;
 use crate::{Attr, Code, Name, Problem, Span, Token, TokenKind, Type};
 
-/// The item has a syntax problem, which was reported.
+/// A syntax problem of the item, which was already reported.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Broken;
 
@@ -23,26 +23,26 @@ pub(crate) struct Reader<'r, 'e> {
     pub(crate) at: usize,
     pub(crate) env: &'r mut Env<'e>,
     pub(crate) out: &'r mut Parsed,
-    /// True while a guess is read: problems are not reported.
+    /// True while a guess is parsed: problems are not reported.
     pub(crate) is_quiet: bool,
-    /// Problems found while nothing was reported.
+    /// Number of mismatches that were not reported because of `is_quiet`.
     pub(crate) n_silenced: usize,
-    /// Regions read so far.
+    /// Number of parsed regions.
     pub(crate) n_regions: usize,
-    /// The arguments of the next region, defined by the header.
+    /// The arguments of the next region, which the header defines.
     pub(crate) header_arguments: Vec<super::ParsedArgument>,
 }
 
 impl<'r> Reader<'r, '_> {
-    /// The meaning of an alias in this item. The lookup is recorded, because another meaning may
-    /// change the item.
+    /// Returns the meaning of an alias in this item. The lookup is recorded, because a different
+    /// meaning may change the item.
     pub(crate) fn look_up(&mut self, alias: Name) -> Option<Alias> {
         let found = self.env.aliases.get(&alias).copied();
         self.out.alias_reads.push((alias, found));
         found
     }
 
-    /// A use of an alias that is defined before.
+    /// Records the use of an alias that must be defined before.
     pub(crate) fn use_alias(&mut self, name: Name, span: Span) {
         self.out.alias_uses.push(AliasUse { name, span, is_location: false });
     }
@@ -55,7 +55,7 @@ impl<'r> Reader<'r, '_> {
         self.tokens.get(self.at + ahead).map_or(TokenKind::Eof, |it| it.kind)
     }
 
-    /// The current token; at the end, an empty one after the last.
+    /// Returns the current token; at the end, an empty token after the last one.
     pub(crate) fn token(&self) -> Token {
         self.tokens.get(self.at).copied().unwrap_or_else(|| {
             let end = self.end_before();
@@ -67,7 +67,7 @@ impl<'r> Reader<'r, '_> {
         &self.text[token.range()]
     }
 
-    /// The text of the current token.
+    /// Returns the text of the current token.
     pub(crate) fn word(&self) -> &'r str {
         self.tokens.get(self.at).map_or("", |it| &self.text[it.range()])
     }
@@ -108,11 +108,11 @@ impl<'r> Reader<'r, '_> {
         if self.eat_word(word) {
             return Ok(());
         }
-        // The real tools tell missing keywords at the current token.
+        // MLIR reports missing keywords at the current token.
         Err(self.wrong(Code::ExpectedToken, format!("expected '{word}'")))
     }
 
-    /// Returns the end of the token before the current one.
+    /// Returns the end of the previous token.
     pub(crate) fn end_before(&self) -> u32 {
         let before = self.at.min(self.tokens.len());
         match before.checked_sub(1) {
@@ -121,7 +121,7 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
-    /// Reports that something else should follow the token before.
+    /// Reports what must follow the previous token.
     #[cold]
     pub(crate) fn expected(&mut self, what: &str) -> Broken {
         if self.peek() == TokenKind::Error {
@@ -140,7 +140,7 @@ impl<'r> Reader<'r, '_> {
         self.broken(code, self.token().span(), message.into())
     }
 
-    /// Reports characters that are not a token.
+    /// Reports characters that do not form a token.
     #[cold]
     pub(crate) fn lexical(&mut self, token: Token) -> Broken {
         let (place, message) = crate::lex::error_in(self.slice(token));
@@ -148,12 +148,12 @@ impl<'r> Reader<'r, '_> {
         self.broken(Code::UnexpectedCharacter, Span::new(start, end), message.into())
     }
 
-    /// Number of problems so far, reported or not.
+    /// Returns the number of problems so far, reported or not.
     pub(crate) fn n_problems(&self) -> usize {
         self.out.problems.len() + self.n_silenced
     }
 
-    /// Reports a problem that a verifier would report; reading goes on.
+    /// Reports a problem that a verifier would report; parsing continues.
     #[cold]
     pub(crate) fn structure(&mut self, code: Code, span: Span, message: impl Into<String>) {
         if !self.is_quiet {
@@ -172,9 +172,9 @@ impl<'r> Reader<'r, '_> {
         Broken
     }
 
-    /// The problem with the body of a dialect type or attribute whose name ends at `at`, if its
-    /// brackets do not balance. MLIR reports it at the last string before the bracket that does not
-    /// fit, and else at the `<`.
+    /// Returns the problem with the body of a dialect type or attribute with a name that ends at
+    /// `at`, if its brackets do not balance. MLIR reports it at the last string before the wrong
+    /// bracket, or at the `<` if there is no string.
     fn unbalanced(&self, at: u32) -> Option<(Span, String)> {
         let is_name =
             |it: &Token| it.end == at && matches!(it.kind, TokenKind::Hash | TokenKind::Bang);
@@ -217,8 +217,8 @@ impl<'r> Reader<'r, '_> {
         Some((told, format!("unbalanced {open} in the body of a dialect type or attribute")))
     }
 
-    /// Returns true if the item ends with a region that the text does not close: then a missing
-    /// rest is no problem of its own.
+    /// Returns true if the item ends with an unclosed region: then missing text after it is not a
+    /// separate problem.
     fn is_unclosed(&self) -> bool {
         let at_end = self.at >= self.tokens.len();
         at_end
@@ -228,7 +228,7 @@ impl<'r> Reader<'r, '_> {
                 .is_some_and(|it| it.kind == TokenKind::Region && !self.slice(*it).ends_with('}'))
     }
 
-    /// Reports types or counts that do not agree; reading goes on.
+    /// Reports types or counts that do not agree; parsing continues.
     #[cold]
     pub(crate) fn mismatch(&mut self, code: Code, span: Span, message: impl Into<String>) {
         if self.is_quiet {
@@ -243,14 +243,14 @@ impl<'r> Reader<'r, '_> {
         self.env.interner.name(text)
     }
 
-    /// `%a` or `%a#1`, added to the operands.
+    /// Parses `%a` or `%a#1` and adds it to the operands. Returns its index.
     pub(crate) fn operand(&mut self, ty: Type) -> Res<usize> {
         let operand = self.value(ty)?;
         self.out.operands.push(operand);
         Ok(self.out.operands.len() - 1)
     }
 
-    /// `%a` or `%a#1`.
+    /// Parses `%a` or `%a#1`.
     pub(crate) fn value(&mut self, ty: Type) -> Res<ParsedOperand> {
         if self.peek() != TokenKind::Percent {
             return Err(self.expected("an SSA value"));
@@ -271,7 +271,8 @@ impl<'r> Reader<'r, '_> {
         Ok(ParsedOperand { name, number, span, ty, maybe_argument: false })
     }
 
-    /// Items separated by commas up to the closing bracket, which is read; the opening one was.
+    /// Parses items separated by commas, and the closing bracket. The opening one was parsed
+    /// before.
     pub(crate) fn list(&mut self, close: TokenKind, mut item: impl FnMut(&mut Self) -> Res) -> Res {
         if self.eat(close) {
             return Ok(());
@@ -287,7 +288,7 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
-    /// Sets an attribute by name.
+    /// Sets an attribute by its name.
     pub(crate) fn set_attr(&mut self, name: &str, attr: Attr) {
         let name = self.name(name);
         self.set_attr_named(name, attr);
@@ -304,12 +305,12 @@ impl<'r> Reader<'r, '_> {
         self.env.interner.attr(crate::AttrData::Int { value: value.into(), ty })
     }
 
-    /// `i32`
+    /// Returns the type `i32`.
     pub(crate) fn i32_type(&mut self) -> Type {
         self.env.interner.ty(crate::TypeData::Int { width: 32, sign: crate::Sign::Signless })
     }
 
-    /// `array<i32: 1, 2>` or, with [`Type::I64`], `array<i64: 1, 2>`.
+    /// Returns `array<i32: 1, 2>` or, with [`Type::I64`], `array<i64: 1, 2>`.
     pub(crate) fn dense_array(&mut self, element: Type, values: &[i64]) -> Attr {
         let values = values.iter().map(|it| self.int_attr(*it, element)).collect();
         self.env.interner.attr(crate::AttrData::DenseArray { element, values })

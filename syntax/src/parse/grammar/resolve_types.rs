@@ -1,8 +1,7 @@
-//! Lowers the trees of the grammar to types, attributes and affine maps.
+//! Lowers the syntax trees of the grammar to types, attributes and affine maps.
 //!
-//! This is where numbers are checked against their types, aliases are looked up and affine
-//! expressions are simplified. Recursion is bounded by the nesting of the text, which `words.rs`
-//! has bounded.
+//! Here numbers are checked against their types, aliases are looked up and affine expressions are
+//! simplified. The recursion is bounded because `words.rs` limits the nesting of the text.
 
 use super::Alias;
 use super::ast::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};
@@ -16,8 +15,8 @@ use crate::identifier::is_bare;
 use crate::string::{self, quoted, unquoted};
 use crate::{Attr, AttrData, Code, Dim, Name, Span, TokenKind, Type, TypeData};
 
-/// A sum or product may have this many terms, a map this many identifiers: they are compared in
-/// pairs.
+/// Maximum number of terms of a sum or product, and of identifiers of a map: all pairs of them are
+/// compared.
 pub(crate) const MAX_TERMS: usize = 1000;
 
 impl Reader<'_, '_> {
@@ -155,7 +154,7 @@ impl Reader<'_, '_> {
         Ok(self.env.interner.ty(data))
     }
 
-    /// The layouts and the memory space of a memref, without those that are the default.
+    /// Lowers the layouts and the memory space of a memref, without default ones.
     fn lower_surroundings(
         &mut self,
         word: &Word<'_>,
@@ -193,7 +192,7 @@ impl Reader<'_, '_> {
             }
             let is_default = match data {
                 AttrData::Affine(map) => *map == Affine::identity(map.n_dims),
-                // Space 0 is the default one.
+                // Space 0 is the default.
                 AttrData::Int { value: 0, ty } => *ty == Type::I64,
                 _ => false,
             };
@@ -338,7 +337,7 @@ impl Reader<'_, '_> {
         Ok(self.env.interner.attr(data))
     }
 
-    /// Returns the place of a type of one word, else the place of the reader.
+    /// Returns the span of a type that is one word, otherwise of the current token.
     pub(super) fn span_of(&self, ty: &TypeTree<'_>) -> Span {
         match ty {
             TypeTree::Word(word) => word.span(),
@@ -346,7 +345,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// True of a type that is surely not shaped; one of another dialect may be.
+    /// True for a type that is surely not shaped. Types of other dialects may be shaped.
     fn is_unshaped(&self, ty: Type) -> bool {
         !matches!(
             self.env.interner.type_data(ty),
@@ -358,14 +357,14 @@ impl Reader<'_, '_> {
         )
     }
 
-    /// `dense_resource<key>`, whose key is quoted only where it must be.
+    /// Returns `dense_resource<key>`. The key is quoted only if necessary.
     pub(crate) fn resource_text(&mut self, key: &str) -> Name {
         let key = unquoted(key);
         let key = if is_bare(&key) { key } else { quoted(&key).into() };
         self.name(&format!("dense_resource<{key}>"))
     }
 
-    /// `#alias`, `#dialect.name<body>`
+    /// Returns the attribute of `#alias` or `#dialect.name<body>`.
     pub(super) fn hash_attr(&mut self, word: &Word<'_>, ty: Option<Type>) -> Res<Attr> {
         let name = &word.text[1..];
         if !name.contains(['.', '<']) {
@@ -565,7 +564,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The names that the leaves of an affine expression stand for.
+/// The names that the leaves of an affine expression refer to.
 pub(super) enum Inputs<'a> {
     Ids { dims: &'a [Word<'a>], symbols: &'a [Word<'a>] },
     Values { dims: Vec<super::ParsedOperand>, symbols: Vec<super::ParsedOperand> },
@@ -577,7 +576,7 @@ fn strides_of(text: &str) -> Option<usize> {
     Some(strides.split(',').filter(|it| !it.is_empty()).count())
 }
 
-/// Returns true if an attribute may be a memory space. Attributes of other dialects may be one.
+/// Returns true if an attribute may be a memory space. Attributes of other dialects may be.
 fn is_memory_space(data: &AttrData) -> bool {
     matches!(
         data,

@@ -1,4 +1,4 @@
-//! Spellings: strings and symbols without their quotes, type keywords, and one spelling for each
+//! Canonical texts: strings and symbols without their quotes, type keywords, and one text for each
 //! dialect type.
 
 use std::borrow::Cow;
@@ -11,11 +11,11 @@ use crate::namespace::{is_read_by_heir, is_read_by_mlir};
 use crate::string::{string_len, unquoted};
 use crate::{Code, Name, Span, TypeData};
 
-/// Integer types may be this wide.
+/// Maximum width of integer types.
 pub(super) const MAX_WIDTH: u32 = 16_777_215;
 
 impl Reader<'_, '_> {
-    /// The text of the bytes of a string token.
+    /// Returns the text of the bytes of a string token.
     pub(super) fn string(&mut self, span: Span) -> Name {
         match unquoted(&self.text[span.range()]) {
             Cow::Owned(text) => self.name(&text),
@@ -23,7 +23,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The name of `@name` or `@"name"`.
+    /// Returns the name of `@name` or `@"name"`.
     pub(crate) fn symbol_text(&mut self, span: Span) -> Name {
         let text = &self.text[span.range()][1..];
         if text.starts_with('"') {
@@ -34,7 +34,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// A type of one bare word.
+/// Returns the type with this name, if the type is a single bare word.
 pub(super) fn type_word(text: &str) -> Option<TypeData> {
     match text {
         "index" => return Some(TypeData::Index),
@@ -49,7 +49,7 @@ pub(super) fn type_word(text: &str) -> Option<TypeData> {
     float_keyword(text).map(TypeData::Float)
 }
 
-/// The dialect of `dialect.name<body>` or `dialect<body>`, and the rest without the dot.
+/// Returns the dialect of `dialect.name<body>` or `dialect<body>`, and the rest without the dot.
 pub(super) fn split_dialect(name: &str) -> (&str, &str) {
     match name.find(['.', '<']) {
         Some(at) if name.as_bytes()[at] == b'.' => (&name[..at], &name[at + 1..]),
@@ -58,7 +58,7 @@ pub(super) fn split_dialect(name: &str) -> (&str, &str) {
     }
 }
 
-/// Returns true if the body of a dialect type or attribute mentions a possible alias: `#name` or
+/// Returns true if the body of a dialect type or attribute contains a possible alias: `#name` or
 /// `!name` without a dot.
 pub(super) fn may_mention_alias(text: &str) -> bool {
     let Some(open) = text.find('<') else { return false };
@@ -72,14 +72,13 @@ pub(super) fn may_mention_alias(text: &str) -> bool {
     false
 }
 
-/// Maximum number of bytes of a type or attribute of another dialect when its aliases are spelled
-/// out.
+/// Maximum number of bytes of a type or attribute of another dialect with its aliases expanded.
 pub(super) const MAX_SPELLED: usize = 1 << 16;
 
 impl Reader<'_, '_> {
-    /// A dialect type or attribute, given without its sigil: `dialect.name` for `dialect<name>`,
-    /// and the aliases in its body spelled out. Otherwise the body stays as it is written: what
-    /// else may be written in two ways only the dialect knows.
+    /// Returns the canonical text of a dialect type or attribute without its sigil: `dialect.name`
+    /// for `dialect<name>`, with the aliases in its body expanded. The rest of the body is kept:
+    /// only the dialect knows which texts are equivalent.
     pub(super) fn canonical_dialect(&mut self, name: &str, span: Span) -> Res<String> {
         let Some(open) = name.find('<') else { return Ok(name.to_owned()) };
         let mut out = name[..open].to_owned();
@@ -98,8 +97,8 @@ impl Reader<'_, '_> {
                     out.push_str(&text);
                 }
                 None => {
-                    // A name alone between commas or brackets is an alias where a tool reads the
-                    // body. Elsewhere it may mean anything.
+                    // A name alone between commas or brackets is an alias if a tool parses the
+                    // body. Elsewhere it may have another meaning.
                     let stands_alone =
                         |it: char| it.is_ascii_whitespace() || "\0<>()[]{},=".contains(it);
                     let dialect = split_dialect(name).0;
@@ -110,7 +109,7 @@ impl Reader<'_, '_> {
                         && rest[..at].ends_with(stands_alone)
                         && rest[at + len..].starts_with(|it| it != '<' && stands_alone(it));
                     if is_alias {
-                        // The sigil of the whole is not part of the name.
+                        // Here the name does not include the sigil of the whole type or attribute.
                         let start = span.start + (1 + name.len() - rest.len() + at) as u32;
                         let alias = self.name(word);
                         self.use_alias(alias, Span::new(start, start + len as u32));
@@ -124,7 +123,7 @@ impl Reader<'_, '_> {
         Ok(pretty(&out))
     }
 
-    /// The meaning of an alias, spelled out in at most this many bytes.
+    /// Returns the meaning of an alias as a text of at most `most` bytes.
     fn alias_text(&mut self, word: &str, most: usize, span: Span) -> Res<Option<(Name, String)>> {
         if word.contains('.') || !word.starts_with(['#', '!']) {
             return Ok(None);
@@ -141,8 +140,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The body of a type or attribute of another dialect is text, in which aliases are spelled
-    /// out.
+    /// The body of a type or attribute of another dialect is stored as text with expanded aliases,
+    /// so its length is limited.
     #[cold]
     pub(super) fn too_long(&mut self, span: Span) -> Broken {
         let message =
@@ -151,14 +150,14 @@ impl Reader<'_, '_> {
     }
 }
 
-/// One spelling for `dialect<name>` and `dialect.name`.
+/// Returns the same text for `dialect<name>` and `dialect.name`.
 fn pretty(name: &str) -> String {
     let (dialect, rest) = split_dialect(name);
     let Some(body) = rest.strip_prefix('<').and_then(|it| it.strip_suffix('>')) else {
         return name.to_owned();
     };
-    // MLIR prints a body that begins with a name, followed by nothing or by `<...>` to the end,
-    // after a dot.
+    // MLIR prints a body after a dot if it starts with a name that is followed by nothing or by
+    // `<...>` up to the end.
     let len = word_len(body);
     let starts_well = body.starts_with(|c: char| c.is_ascii_alphabetic());
     let ends_well = len == body.len() || body[len..].starts_with('<') && body.ends_with('>');

@@ -1,12 +1,11 @@
-//! Types and attributes: the short ways by hand, the long way through the grammar, and what their
-//! trees mean.
+//! Parses types and attributes: short ones by hand, others with the grammar.
 //!
-//! Three ways, tried in this order:
-//! 1. *Single tokens* (`i32`, `!noisy.i32`, `42`, `true`) are looked up or made at once.
-//! 2. *Remembered texts*: a text without aliases always means the same, so what was read once is
-//!    found by its spelling. The tokens are only counted for brackets.
-//! 3. *The grammar* (`values.rs`), whose trees are lowered; only then are numbers checked against
-//!    their types.
+//! There are three ways, tried in this order:
+//! 1. *Single tokens* (`i32`, `!noisy.i32`, `42`, `true`) are looked up or created directly.
+//! 2. *Cached texts*: a text without aliases always has the same meaning, so a text that was parsed
+//!    before is looked up. Only its brackets are matched.
+//! 3. *The grammar* (`values.rs`). Its trees are lowered, and numbers are checked against their
+//!    types.
 
 use super::ast::{AttrTree, ExprTree, Literal, LocTree, TypeTree};
 use super::elements;
@@ -21,15 +20,15 @@ use crate::affine::{Affine, Body, Expr};
 use crate::op_traits::DYNAMIC;
 use crate::{Attr, AttrData, Code, Sign, Span, TokenKind, Type, TypeData};
 
-/// The type inside HEIR's `!secret.secret<..>`, from its interned name; `None` for a secret within
-/// another.
+/// Returns the type inside HEIR's `!secret.secret<..>`, from its canonical name; `None` for nested
+/// secrets.
 fn secret_body(canonical: &str) -> Option<&str> {
     let body = canonical.strip_prefix("secret.secret<")?.strip_suffix('>')?;
     (!body.contains("secret")).then_some(body)
 }
 
 impl Reader<'_, '_> {
-    /// A type.
+    /// Parses a type.
     pub(crate) fn ty(&mut self) -> Res<Type> {
         match self.peek() {
             TokenKind::Bare if self.peek_at(1) != TokenKind::Less => {
@@ -52,7 +51,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A type that is no function type.
+    /// Parses a type other than a function type.
     pub(crate) fn simple_type(&mut self) -> Res<Type> {
         if self.peek() == TokenKind::LParen {
             Err(self.expected("a non-function type"))
@@ -76,7 +75,7 @@ impl Reader<'_, '_> {
         Ok(ty)
     }
 
-    /// `!alias`, `!dialect.name`, `!dialect.name<body>`, `!dialect<body>`.
+    /// Returns the type `!alias`, `!dialect.name`, `!dialect.name<body>` or `!dialect<body>`.
     pub(super) fn bang_type(&mut self, text: &str, span: Span) -> Res<Type> {
         if let Some(ty) = self.env.interner.type_of_text(text) {
             return Ok(ty);
@@ -133,7 +132,7 @@ impl Reader<'_, '_> {
         Ok(ty)
     }
 
-    /// The type that a text without aliases is, by itself; [`Type::UNKNOWN`] if it is none.
+    /// Parses a text without aliases as a type; [`Type::UNKNOWN`] if this fails.
     fn type_alone(&mut self, text: &str) -> Type {
         let mut tokens = crate::lex::lex(text).tokens;
         tokens.pop();
@@ -155,8 +154,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns the end of the value at the current token, and true if it may be remembered by its
-    /// text (no alias in it).
+    /// Returns the end of the value at the current token, and true if the value can be cached by
+    /// its text, which has no alias.
     pub(super) fn value_extent(&mut self, until: Until) -> Res<(usize, bool)> {
         match words::extent(self.tokens, self.at, until) {
             Ok(end) => {
@@ -183,7 +182,7 @@ impl Reader<'_, '_> {
         &self.text[from as usize..to as usize]
     }
 
-    /// Reads a value with the grammar.
+    /// Parses a value with the grammar.
     pub(super) fn parse<O>(
         &mut self,
         end: usize,
@@ -191,7 +190,7 @@ impl Reader<'_, '_> {
         lower: impl FnOnce(&mut Self, Raw<'_>) -> Res<O>,
     ) -> Res<O> {
         let words = words::words(self.text, self.tokens, self.at, end);
-        // A region that is no empty dictionary is no word of a value.
+        // A region other than an empty dictionary is no word of a value: `words` is then shorter.
         let parsed = GRAMMAR.with(|it| rule(it.get(), &words));
         match parsed {
             Ok((tree, n)) => {
@@ -246,7 +245,7 @@ impl Reader<'_, '_> {
         Ok(ty)
     }
 
-    /// An attribute.
+    /// Parses an attribute.
     pub(crate) fn attr(&mut self) -> Res<Attr> {
         match self.peek() {
             TokenKind::Int
@@ -314,7 +313,7 @@ impl Reader<'_, '_> {
         Ok(attr)
     }
 
-    /// `{a = 1, b}` if there is one here.
+    /// Parses an optional `{a = 1, b}`.
     pub(crate) fn opt_dict(&mut self) -> Res<Option<Attr>> {
         match self.peek() {
             TokenKind::Region if self.is_empty_region() => {
@@ -328,17 +327,19 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Returns true if the current token is a region `{}`, which may also be an empty dictionary.
+    /// Returns true if the current token is an empty region, `{}`, which may also be an empty
+    /// dictionary.
     pub(crate) fn is_empty_region(&self) -> bool {
         if self.peek() != TokenKind::Region {
             return false;
         }
         let text = self.word();
-        // Short for the usual `{}`; else nothing but blanks and comments.
+        // A fast path for the usual `{}`. Otherwise, the region may contain only blanks and
+        // comments.
         text == "{}"
             || text.strip_prefix('{').and_then(|it| it.strip_suffix('}')).is_some_and(|it| {
                 let it = it.trim_start_matches([' ', '\t', '\r', '\n', '\0']);
-                // Either ends a comment.
+                // Both characters end a comment.
                 let mut lines = it.split(['\n', '\r']);
                 it.is_empty()
                     || it.starts_with("//")
@@ -349,7 +350,7 @@ impl Reader<'_, '_> {
             })
     }
 
-    /// `{a = 1, b}` or nothing, added to the attributes of the op.
+    /// Parses an optional `{a = 1, b}` and adds it to the attributes of the op.
     pub(crate) fn attr_dict(&mut self) -> Res {
         if !matches!(self.peek(), TokenKind::LBrace | TokenKind::Region) {
             return Ok(());
@@ -362,7 +363,7 @@ impl Reader<'_, '_> {
 
     pub(crate) fn add_dict(&mut self, dict: Attr) {
         let AttrData::Dict(entries) = self.env.interner.attr_data(dict) else { return };
-        // Names within a dictionary differ.
+        // Names within a dictionary are distinct.
         let n_before = self.out.attrs.len();
         for &(name, attr) in entries {
             match self.out.attrs[..n_before].iter_mut().find(|it| it.0 == name) {
@@ -372,20 +373,20 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The expressions of `[%i + 1, symbol(%n)]`, after the `[`, up to the `]`: a map and its
+    /// Parses the expressions of `[%i + 1, symbol(%n)]`, between the brackets, as a map and its
     /// operands.
     pub(crate) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         if let Some(plain) = self.plain_exprs() {
             return Ok(plain);
         }
-        // From the bracket on, so that the extent ends with its partner.
+        // The extent starts at the opening bracket, so that it ends with the closing one.
         self.at -= 1;
         let (end, _) = self.value_extent(Until::Colon)?;
         self.at += 1;
         self.exprs_until(end)
     }
 
-    /// Expressions of SSA values before a token.
+    /// Parses affine expressions of SSA values up to token `end`.
     fn exprs_until(&mut self, end: usize) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         self.parse(
             end,
@@ -397,7 +398,7 @@ impl Reader<'_, '_> {
         )
     }
 
-    /// `%i, %j` up to the `]`, without any arithmetic, as in most accesses.
+    /// Parses `%i, %j` up to the `]`: SSA values without arithmetic, as in most accesses.
     fn plain_exprs(&mut self) -> Option<(Affine, Vec<super::ParsedOperand>)> {
         let n = self.tokens[self.at..]
             .chunks(2)
@@ -425,7 +426,7 @@ impl Reader<'_, '_> {
         Some((Affine { n_dims, n_symbols: 0, body: Body::Map(results) }, operands))
     }
 
-    /// One such expression, up to a comma or closing bracket.
+    /// Parses one affine expression of SSA values, up to a comma or closing bracket.
     pub(crate) fn ssa_expr(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         let mut depth = 0usize;
         let mut end = self.at;
@@ -449,7 +450,7 @@ impl Reader<'_, '_> {
         self.exprs_until(end)
     }
 
-    /// `dense<..>` whose type is known from elsewhere.
+    /// Parses `dense<..>` without a type, as elements of type `ty`.
     pub(crate) fn elements_of(&mut self, ty: Type) -> Res<Attr> {
         let (end, _) = self.value_extent(Until::Colon)?;
         self.parse(
@@ -491,7 +492,7 @@ impl Reader<'_, '_> {
         matches!(name, "tensor.extract_slice" | "tensor.insert_slice")
     }
 
-    /// The list of numbers and operands that begins here; its tokens are passed later.
+    /// Returns the list of integers and operands that starts here. Its tokens are skipped later.
     pub(super) fn static_list(&self) -> Option<Vec<i64>> {
         let mut out = Vec::new();
         let mut rest = self.tokens.get(self.at + 1..)?.iter().peekable();
@@ -513,7 +514,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// The result of a rule of the grammar.
+/// The syntax tree that a rule of the grammar returns.
 pub(super) enum Raw<'a> {
     Type(TypeTree<'a>),
     Attr(AttrTree<'a>),
@@ -522,7 +523,7 @@ pub(super) enum Raw<'a> {
     Elements(Word<'a>, Option<Literal<'a>>),
 }
 
-/// Returns true if a number has at most 32 bits.
+/// Returns true if an integer fits into 32 bits.
 pub(super) fn has_32_bits(text: &str) -> bool {
     match text.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).is_ok(),
@@ -530,7 +531,7 @@ pub(super) fn has_32_bits(text: &str) -> bool {
     }
 }
 
-/// Runs a rule over some words.
+/// Applies a rule of the grammar to some words.
 pub(super) fn run<'a, X>(
     rule: &impl chumsky::Parser<'a, Words<'a>, (X, usize), chumsky::extra::Err<SyntaxError>>,
     words: Words<'a>,

@@ -1,11 +1,11 @@
 //! The grammar of types, attributes, affine maps and locations, in chumsky, over [`Word`]s.
 //!
-//! It makes trees (`ast.rs`) that borrow the text; the grammar interns nothing (chumsky may run a
-//! closure any number of times, or not at all). `value_reader.rs` decides what a tree *means* and
-//! if a number fits its type.
+//! It returns syntax trees (`ast.rs`) that borrow the text. The grammar must not intern anything,
+//! because chumsky may run a closure any number of times, or not at all. `value_reader.rs`
+//! determines the meaning of a tree and checks numbers against their types.
 //!
-//! The grammar is built once per thread. It recurses with the nesting of the text, which `words.rs`
-//! has bounded.
+//! The grammar is built once per thread. Its recursion depth is the nesting of the text, which
+//! `words.rs` limits.
 
 use chumsky::{
     IterParser as _, Parser,
@@ -25,8 +25,8 @@ use crate::TokenKind;
 type Extra = extra::Err<SyntaxError>;
 type Production<'a, O> = Boxed<'a, 'a, Words<'a>, O, Extra>;
 
-/// The entry points of the grammar. Each reads a value, leaves the text after it, and returns the
-/// number of words read.
+/// The entry points of the grammar. Each parses a value, ignores the text after it, and returns the
+/// number of parsed words.
 #[allow(missing_debug_implementations, reason = "parsers have nothing to show")]
 pub(super) struct Grammar<'a> {
     pub(super) ty: Production<'a, (TypeTree<'a>, usize)>,
@@ -77,7 +77,7 @@ pub(super) fn is_type_word(text: &str) -> bool {
         || int_type(text).is_some()
 }
 
-/// The keyword of a float type.
+/// Returns the keyword of a float type.
 pub(super) fn float_keyword(text: &str) -> Option<&'static str> {
     const ALL: [&str; 18] = [
         "bf16",
@@ -102,7 +102,7 @@ pub(super) fn float_keyword(text: &str) -> Option<&'static str> {
     ALL.into_iter().find(|it| *it == text)
 }
 
-/// Sign and width of an integer type; the width as written may be too large.
+/// Returns the sign and the width of an integer type. The width may be too large.
 pub(super) fn int_type(text: &str) -> Option<(crate::Sign, &str)> {
     let (sign, width) = match text.as_bytes() {
         [b'i', ..] => (crate::Sign::Signless, &text[1..]),
@@ -483,7 +483,7 @@ fn grammar<'a>() -> Grammar<'a> {
     }
 }
 
-/// `#4`
+/// Returns true for a result number, such as `#4`.
 fn is_number(text: &str) -> bool {
     text.len() > 1 && text[1..].bytes().all(|it| it.is_ascii_digit())
 }
@@ -494,8 +494,8 @@ fn map_tree<'a>(((dims, symbols), results): (Ids<'a>, Vec<ConstraintTree<'a>>)) 
     MapTree { dims, symbols: symbols.unwrap_or_default(), results }
 }
 
-/// Affine expressions over these leaves: `+ -` bind less than `* floordiv ceildiv mod`, those less
-/// than a minus sign.
+/// Affine expressions with these leaves. `+` and `-` bind less tightly than `*`, `floordiv`,
+/// `ceildiv` and `mod`; a minus sign binds most tightly.
 fn expression<'a>(leaf: Production<'a, ExprTree<'a>>) -> Production<'a, ExprTree<'a>> {
     let mut expr = Recursive::declare();
     let atom = choice((

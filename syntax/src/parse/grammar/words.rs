@@ -1,11 +1,10 @@
-//! From tokens to words, which the grammar of values reads.
+//! Converts tokens to words, the input of the grammar of values.
 //!
-//! A *word* is a token with its text. The words of one value are cut out of the tokens of the op by
-//! counting brackets, without recursion: the grammar of values then never sees more than one value
-//! (so lists are read in linear time), and never more than [`MAX_DEPTH`] open brackets (so its
-//! recursion is bounded). On the way the dimensions of shaped types are split: `4x8xf32` lexes as
-//! `4` and `x8xf32`, `0x4xf32` even as a hexadecimal number; as words they are `4` `x` `8` `x`
-//! `f32`.
+//! A *word* is a token with its text. Brackets are counted, without recursion, to find the words of
+//! one value. So the grammar never sees more than one value (lists are parsed in linear time) and
+//! never more than [`MAX_DEPTH`] open brackets (its recursion is bounded). The dimensions of shaped
+//! types are split on the way: `4x8xf32` lexes as `4` and `x8xf32`, and `0x4xf32` even as a
+//! hexadecimal number; as words they are `4` `x` `8` `x` `f32`.
 
 use std::ops::ControlFlow;
 
@@ -14,18 +13,18 @@ use smallvec::SmallVec;
 use crate::identifier::bare_len;
 use crate::{Span, Token, TokenKind};
 
-/// Brackets may nest this deep inside one type or attribute.
+/// Maximum depth of nested brackets inside one type or attribute.
 pub(super) const MAX_DEPTH: usize = 128;
 
-/// A token, or a part of one, with its text.
+/// A token, or part of one, with its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word<'a> {
     pub(super) kind: TokenKind,
     pub(super) text: &'a str,
     pub(super) start: u32,
-    /// The token that it is or, if it is a part of several, the last of them.
+    /// Index of its token; for a word from several tokens, of the last one.
     pub(super) token: u32,
-    /// True if it follows the word before without a blank.
+    /// True if no blank separates it from the previous word.
     pub(super) is_adjacent: bool,
 }
 
@@ -35,10 +34,10 @@ impl Word<'_> {
     }
 }
 
-/// The words of a value, as the grammar of values sees them.
+/// The words of a value.
 pub(super) type Words<'a> = &'a [Word<'a>];
 
-/// Says if a value continues after a `:`.
+/// Determines if a value continues after a `:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Until {
     /// A type ends before `:`.
@@ -47,8 +46,8 @@ pub(super) enum Until {
     Value,
 }
 
-/// The tokens of the value that starts at `from`: the index after the last, or the token that is
-/// nested too deep.
+/// Returns the index after the last token of the value that starts at `from`, or as an error the
+/// index of a token that is nested too deeply.
 pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usize, usize> {
     let mut open: SmallVec<[TokenKind; 16]> = SmallVec::new();
     let mut is_complete = false;
@@ -62,7 +61,7 @@ pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usiz
                 open.push(token.kind);
                 ControlFlow::Continue(false)
             }
-            // In `(d0 <= 0)` it opens nothing.
+            // `<` in `(d0 <= 0)` opens nothing.
             TokenKind::Less if tokens.get(at + 1).is_some_and(|it| it.kind == TokenKind::Equal) => {
                 ControlFlow::Continue(false)
             }
@@ -73,7 +72,7 @@ pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usiz
             TokenKind::RParen => close(&mut open, TokenKind::LParen),
             TokenKind::RSquare => close(&mut open, TokenKind::LSquare),
             TokenKind::RBrace => close(&mut open, TokenKind::LBrace),
-            // In `(d0 >= 0)` it closes nothing.
+            // `>` in `(d0 >= 0)` closes nothing.
             TokenKind::Greater if !open.is_empty() && open.last() != Some(&TokenKind::Less) => {
                 ControlFlow::Continue(false)
             }
@@ -99,7 +98,7 @@ pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usiz
         };
         match step {
             ControlFlow::Break(usize::MAX) if open.is_empty() => return Ok(at),
-            // A bracket that closes another kind: the grammar reads it and reports it.
+            // A bracket that closes another kind: the grammar parses it and reports it.
             ControlFlow::Break(usize::MAX) => return Ok(at + 1),
             ControlFlow::Break(end) => return Ok(end),
             ControlFlow::Continue(complete) => is_complete = complete,
@@ -120,12 +119,12 @@ fn close(open: &mut SmallVec<[TokenKind; 16]>, kind: TokenKind) -> ControlFlow<u
     }
 }
 
-/// The words of tokens `from..to`.
+/// Returns the words of the tokens `from..to`.
 pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize) -> Vec<Word<'a>> {
     let mut out: Vec<Word<'a>> = Vec::with_capacity(to - from);
     let mut at = from;
     let mut end_before = 0;
-    // Where dimensions may follow, and whether the last word was one.
+    // True where dimensions may follow, and true if the last word was a dimension.
     let mut in_dims = false;
     let mut after_dim = false;
     while at < to {
@@ -180,7 +179,7 @@ pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize)
 }
 
 /// Splits the text after a dimension, from the `x` at byte `start` on: `x8xf32`. Returns the byte
-/// after it, the next token to read, and the state: in dimensions, after one.
+/// after it, the next token to read, and the values of `in_dims` and `after_dim`.
 fn split<'a>(
     text: &'a str,
     tokens: &[Token],
@@ -188,10 +187,10 @@ fn split<'a>(
     start: u32,
     out: &mut Vec<Word<'a>>,
 ) -> (u32, usize, bool, bool) {
-    // Text after the last token may have been left out of the tokens; it is no part of the value.
+    // The tokens may skip text after the last token (regions); it is not part of the value.
     let rest = &text[start as usize..tokens[to - 1].end as usize];
     let len = bare_len(rest);
-    // The run may span several tokens (`0xf8E5` `M2`).
+    // The text may span several tokens (`0xf8E5` `M2`).
     let end = start + len as u32;
     let mut next = first + 1;
     while next < to && tokens[next].start < end {

@@ -1,15 +1,15 @@
-//! The rules for the end of an item and for the meaning of a `{`, as [`super`] states them.
+//! The rules for the end of an item and for the meaning of a `{`; see [`super`].
 
 use super::parser::Parser;
 use super::{DIALECT, Shape, may_be_result};
 use crate::{OpKind, Token, TokenKind, namespace};
 
-/// Maximum number of tokens of a label that are searched for its colon: some 13,000 arguments. A
-/// `^name(` that is being typed costs no more than that.
+/// Maximum number of tokens of a label that are searched for its colon (about 13,000 arguments). It
+/// bounds the cost of an unfinished `^name(`.
 const MAX_LABEL_TOKENS: usize = 1 << 16;
 
 impl Parser<'_, '_> {
-    /// With no bracket open: whether another item starts at the current token.
+    /// Returns true if another item starts at the current token while no bracket is open.
     pub(super) fn starts_item(&mut self, name: Option<Token>) -> bool {
         let at = self.at;
         let token = self.token(at);
@@ -19,7 +19,7 @@ impl Parser<'_, '_> {
             TokenKind::RBrace | TokenKind::FileMetaOpen => true,
             TokenKind::Percent => {
                 if after_name {
-                    // Within a line one list of operands is not looked through for results.
+                    // Within a line, an operand list is not searched for results.
                     let may_start =
                         token.at_line_start || may_be_result(self.kind(at + 1), self.kind(at + 2));
                     return may_start && self.starts_item_inside(at);
@@ -34,7 +34,7 @@ impl Parser<'_, '_> {
                     return next != TokenKind::Equal;
                 }
                 let is_listed = namespace::is_unprefixed_anywhere(word);
-                // `sink %a`, where a name without a dot may be right.
+                // `sink %a`: in some dialect, this name without a dot may be an op.
                 let is_anyones = (word == "return" || is_listed && self.is_known(name))
                     || !continues_line(word)
                         && next == TokenKind::Percent
@@ -52,8 +52,8 @@ impl Parser<'_, '_> {
                 self.asks_for_dialect();
                 starts
             }
-            // Within a line only after an op whose syntax has no such thing, or after what may be
-            // the end of any.
+            // Within a line, only after an op whose syntax does not allow the word, or after a
+            // token that may end any op.
             TokenKind::Bare if !after_name => {
                 let word = self.str(at);
                 let is_short = !word.contains('.');
@@ -75,14 +75,14 @@ impl Parser<'_, '_> {
                     return true;
                 }
                 self.asks_for_dialect();
-                // The other dialects have words for ops inside ops, too (`max`, `to`).
+                // Other dialects have words inside ops that are also op names (`max`, `to`).
                 let dialect = self.ops.last().and_then(|it| it.default_dialect);
                 dialect.is_some_and(|it| {
                     matches!(it, "builtin" | "func")
                         && namespace::is_unprefixed_op(it, self.str(at))
                 })
             }
-            // Behind the name of one that takes nothing, such as `gpu.barrier`.
+            // After the name of an op without operands, such as `gpu.barrier`.
             TokenKind::Bare => {
                 before.is_some_and(|it| self.word(it).contains('.'))
                     && !self.is_known(name)
@@ -101,7 +101,7 @@ impl Parser<'_, '_> {
     }
 
     /// Returns true if a label starts at the current token: at the start of a line, or after an op
-    /// that takes no successor at this place.
+    /// that has no successor at this position.
     fn starts_block(&mut self, at: usize, name: Option<Token>, after_name: bool) -> bool {
         if self.token(at).at_line_start {
             return self.label_end(at).is_some();
@@ -118,7 +118,7 @@ impl Parser<'_, '_> {
             return false;
         }
         let Some(end) = self.label_end(at) else { return false };
-        // The types of an unknown op may follow the colon.
+        // The colon may start the types of an unknown op.
         is_known
             || match self.kind(end + 1) {
                 TokenKind::Percent => true,
@@ -131,8 +131,8 @@ impl Parser<'_, '_> {
             }
     }
 
-    /// Returns true if the token before this one may end an op of any syntax: it is no sign, and no
-    /// word but that of a type.
+    /// Returns true if the previous token may end an op of any syntax: no punctuation except
+    /// closing brackets, and no word except a type.
     fn is_complete(&self, at: usize) -> bool {
         use TokenKind::{At, Caret, Float, Hash, HashBody, Int, Percent, Str};
         let before = self.stream.tokens()[at - 1];
@@ -147,7 +147,7 @@ impl Parser<'_, '_> {
         self.is_known(name) || name.is_some() && self.ends_with_type(at)
     }
 
-    /// Returns true if the token before this one may be a type, or closes a bracket.
+    /// Returns true if the previous token may be a type or closes a bracket.
     fn ends_with_type(&self, at: usize) -> bool {
         use TokenKind::{Bang, BangBody, Bare, Greater, RBrace, RParen, RSquare};
         let before = self.stream.tokens()[at - 1];
@@ -157,16 +157,16 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Notes that the open item depends on the default dialect.
+    /// Records that the open item depends on the default dialect.
     fn asks_for_dialect(&mut self) {
         if let Some(op) = self.ops.last_mut() {
             op.context_deps |= DIALECT;
         }
     }
 
-    /// Returns true if the end of the open item is known, so that another may follow on its line:
-    /// an alias with its value, or an op, which has this name token, that is in generic form or in
-    /// the table. What an op with a name without a dot is depends on the default dialect.
+    /// Returns true if the end of the open item is known, so that another item may follow on its
+    /// line. This holds for an alias with its value, and for an op with this name token that is in
+    /// generic form or has a row. The op of a name without a dot depends on the default dialect.
     fn is_known(&self, name: Option<Token>) -> bool {
         let Some(name) = name else {
             return self.ops.last().is_some_and(|it| {
@@ -180,8 +180,8 @@ impl Parser<'_, '_> {
         self.kind_named(name) != OpKind::Unknown
     }
 
-    /// The kind of the open op, by its name token; its name is that of the default dialect if it
-    /// has no dot.
+    /// Returns the kind of the open op from its name token. A name without a dot is that of an op
+    /// of the default dialect.
     fn kind_named(&self, name: Token) -> OpKind {
         let name = self.word(name);
         let dialect = self.ops.last().and_then(|it| it.default_dialect);
@@ -191,7 +191,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// At the start of a line with a bracket open: whether this can only be another item.
+    /// Returns true if the token can only start another item although a bracket is open. It is at
+    /// the start of a line.
     pub(super) fn starts_item_inside(&mut self, at: usize) -> bool {
         let token = self.token(at);
         match token.kind {
@@ -216,7 +217,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// `%a, %b:2 =` followed by what may be an op.
+    /// Returns true for `%a, %b:2 =` before a possible op.
     fn starts_results(&mut self, at: usize) -> bool {
         let Some(equal) = self.results_end(at) else { return false };
         match self.kind(equal + 1) {
@@ -226,7 +227,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Returns the `=` after a list of results that starts at a token.
+    /// Returns the index of the `=` after a list of results that starts at a token.
     pub(super) fn results_end(&mut self, first: usize) -> Option<usize> {
         if first < self.no_results_before {
             return None;
@@ -256,13 +257,13 @@ impl Parser<'_, '_> {
         None
     }
 
-    /// `%a` with nothing after it on its line, as an op looks while its first letters are typed.
+    /// Returns true for `%a` with nothing after it on its line: the start of an unfinished op.
     fn is_name_alone(&mut self, at: usize) -> bool {
         let next = self.token(at + 1);
         next.at_line_start && next.kind != TokenKind::RBrace
     }
 
-    /// The colon of `^name :` or `^name ( ... ) :`
+    /// Returns the index of the colon of `^name :` or `^name ( ... ) :`.
     fn label_end(&mut self, at: usize) -> Option<usize> {
         match self.kind(at + 1) {
             TokenKind::Colon => Some(at + 1),
@@ -312,7 +313,7 @@ impl Parser<'_, '_> {
             _ => kind.spec().regions.most == 0,
         };
         if has_no_region {
-            // A `{` that is left open in it is a dictionary.
+            // An unclosed `{` in this op is a dictionary.
             return false;
         }
         if self.brackets.has(TokenKind::Less) || self.brackets.has(TokenKind::LBrace) {
@@ -320,7 +321,7 @@ impl Parser<'_, '_> {
         }
         let is_bare = self.brackets.is_empty();
         if !is_bare && kind.spec().brace_is_region(true) {
-            // In these ops, parentheses hold arguments.
+            // The parentheses of these ops contain arguments.
             return false;
         }
         if is_bare && kind.spec().brace_is_region(first) {
@@ -330,8 +331,8 @@ impl Parser<'_, '_> {
         let inner = op.and_then(|op| self.inner_dialect(op));
         let is_full = kind != OpKind::Unknown
             && op.is_some_and(|it| it.regions.len() >= kind.spec().regions.most);
-        // `{}` is an empty dictionary where no region can follow: behind the last one, behind
-        // another one without a keyword, and beside the types of `secret.generic`.
+        // `{}` is an empty dictionary if no region can follow: after the last region, after another
+        // region without a keyword, and beside the types of `secret.generic`.
         let is_dict = is_full
             || kind != OpKind::Unknown && !first && self.kind(at - 1) == TokenKind::RBrace
             || !is_bare && self.word(name) == namespace::SECRET_GENERIC;
@@ -341,7 +342,7 @@ impl Parser<'_, '_> {
         self.brace_opens_region(inner, is_full)
     }
 
-    /// Returns true if this token is the `{` of `linalg.map { arith.addf } ..`, which encloses an
+    /// Returns true if this token is the `{` of `linalg.map { arith.addf } ..`, which contains an
     /// op name.
     fn opens_payload(&self, at: usize) -> bool {
         let Some(name) = self.ops.last().and_then(|it| it.name) else { return false };
@@ -351,14 +352,15 @@ impl Parser<'_, '_> {
             && matches!(self.word(name), "linalg.map" | "linalg.reduce")
     }
 
-    /// Returns true if the `{` at the current token opens a region, by the tokens before and after
-    /// it; `inner` is the default dialect inside, and an op that `is_full` has all its regions.
+    /// Returns true if the `{` at the current token opens a region, judging by the previous and the
+    /// next tokens. `inner` is the default dialect inside. `is_full`: the op already has all its
+    /// regions.
     fn brace_opens_region(&mut self, inner: Option<&str>, is_full: bool) -> bool {
         let (before, next) = (self.at - 1, self.at + 1);
         if self.kind(before) == TokenKind::Bare {
             match self.str(before) {
                 "attributes" => return false,
-                // Words before a region, whatever its contents.
+                // These words always precede a region.
                 "do" | "else" | "default" => return true,
                 _ => {}
             }
@@ -367,7 +369,7 @@ impl Parser<'_, '_> {
             return true;
         }
         match self.kind(next) {
-            // `{%x: i32}` and `{%x, %y}` are no lists of results.
+            // `{%x: i32}` and `{%x, %y}` are not lists of results.
             TokenKind::Percent => {
                 self.results_end(next).is_some()
                     || self.token(next).at_line_start && self.is_name_alone(next)
@@ -401,12 +403,12 @@ impl Parser<'_, '_> {
     }
 }
 
-/// Words before an operand at the start of a line in ops of the table.
+/// Returns true for words that start a line before an operand in ops with a row.
 fn continues_line(word: &str) -> bool {
     matches!(word, "to" | "step" | "from" | "into" | "max" | "min")
 }
 
-/// Words that are types, so that `%a : i32` is not a list of results and an op.
+/// Returns true for words that are types: `%a : i32` is not a list of results before an op.
 fn is_type_word(word: &str) -> bool {
     let n_letters = word.bytes().take_while(u8::is_ascii_lowercase).count();
     let (letters, digits) = word.split_at(n_letters);

@@ -1,4 +1,4 @@
-//! Reads a run token by token, the open items on a stack.
+//! Parses a run token by token, with the open items on a stack.
 
 use super::{
     Context, DIALECT, End, Here, Inner, Item, Kept, OpenParts, PLACE, RegionPart, Shape, Skeleton,
@@ -8,49 +8,48 @@ use crate::lex::LOOK_AHEAD;
 use crate::token_stream::TokenStream;
 use crate::{MAX_REGION_DEPTH, Token, TokenKind, namespace};
 
-/// An item that is being read.
+/// An item that is being parsed.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) start: u32,
     /// Start of its first token.
     pub(super) first: u32,
-    /// The index of that token; without meaning once there is a region.
+    /// The index of that token; invalid once the item has a region.
     pub(super) first_token: u32,
     pub(super) shape: Shape,
-    /// The token of the op name, once seen.
+    /// The token of the op name, once it was read.
     pub(super) name: Option<Token>,
     pub(super) generic: bool,
     pub(super) context_deps: u8,
     /// Start of its text in the document.
     pub(super) at: usize,
-    /// The brackets of the items around.
+    /// The open brackets of the item around it.
     pub(super) around: Brackets,
-    /// Own tokens below belong to items around; `None` until the first region.
+    /// Start of its own tokens in `own`; `None` until the first region.
     pub(super) own_base: Option<usize>,
-    /// The first token not yet copied to `own`.
+    /// The first token that is not yet copied to `own`.
     pub(super) copied: u32,
     pub(super) regions: Vec<Inner>,
-    /// Default dialect where the item stands.
+    /// Default dialect at the start of the item.
     pub(super) default_dialect: Option<&'static str>,
-    /// Default dialect inside its regions, once there is one.
+    /// Default dialect inside its regions, once it has one.
     pub(super) inner_dialect: Option<&'static str>,
-    /// The region that is being read is the last of `regions`.
+    /// True while its last region is being parsed.
     pub(super) in_region: bool,
-    /// Number of its regions that were reported to a [`Pause`].
+    /// Number of its regions that a [`Pause`] has reported.
     pub(super) n_told: usize,
-    /// True if it has a region that is nested too deep: the contents of its braces are the op's own
-    /// text, whatever they look like.
+    /// True if it has a region that is nested too deeply: the braces and their contents are then
+    /// the op's own text.
     pub(super) is_too_deep: bool,
 }
 
-/// The open brackets of an item, innermost last. Finding the one that a closing one closes, or that
-/// there is none, takes one step.
+/// The open brackets of an item, innermost last. Matching a closing bracket takes one step.
 #[derive(Debug, Default)]
 pub(super) struct Brackets {
-    /// Each open bracket with the value that `last` had before it.
+    /// Each open bracket, with the previous value of `last`.
     open: Vec<(TokenKind, [u32; 4])>,
-    /// Number of brackets that are open up to the last one of each kind: `(`, `[`, `<`, `{`; 0 if
-    /// there is none that may be closed. Nothing closes across a `{`.
+    /// For each kind (`(`, `[`, `<`, `{`), the number of open brackets up to and including its last
+    /// one; 0 if none can be closed. No bracket closes across a `{`.
     last: [u32; 4],
 }
 
@@ -72,7 +71,7 @@ impl Brackets {
         self.open.last().map(|it| it.0)
     }
 
-    /// Returns true if a bracket of this kind is open, and could be closed.
+    /// Returns true if a bracket of this kind is open and can be closed.
     pub(super) fn has(&self, kind: TokenKind) -> bool {
         self.last[Self::number(kind)] > 0
     }
@@ -85,7 +84,7 @@ impl Brackets {
         self.last[Self::number(kind)] = self.open.len() as u32;
     }
 
-    /// Closes the last bracket of this kind and those inside it; if there is none, nothing happens.
+    /// Closes the last bracket of this kind and those inside it; if there is none, does nothing.
     fn close(&mut self, kind: TokenKind) {
         if let Some(n) = self.last[Self::number(kind)].checked_sub(1) {
             self.last = self.open[n as usize].1;
@@ -97,15 +96,15 @@ impl Brackets {
 pub(super) struct Parser<'a, 't> {
     pub(super) stream: &'a mut TokenStream<'t>,
     pub(super) at: usize,
-    /// The byte of the document after the last that was read.
+    /// The byte of the document after the last one that was read.
     pub(super) seen: usize,
-    /// Number of tokens that are counted in `seen`.
+    /// Number of tokens that are included in `seen`.
     pub(super) n_seen: usize,
-    /// Number of the tokens that looked far ahead and are counted in `seen`.
+    /// Number of far reaches of the stream that are included in `seen`.
     pub(super) n_reaches: usize,
-    /// No list of results starts at a token before this one: it was tried.
+    /// No list of results starts before this token: the search failed.
     pub(super) no_results_before: usize,
-    /// The last list of results that was found: its first token and its `=`.
+    /// The last list of results that was found: the indices of its first token and of its `=`.
     pub(super) results: Option<(usize, usize)>,
     /// Start of the trivia before the next token.
     pub(super) trivia: u32,
@@ -117,9 +116,9 @@ pub(super) struct Parser<'a, 't> {
     pub(super) out: &'a mut Skeleton,
 }
 
-/// The state of a run that `take` ended, to be continued: the open items, each in its last region,
-/// and the open brackets. Only the first item after the pause may depend on tokens that were read
-/// ahead, and reads them again.
+/// The state of a run that `take` ended, which [`super::resume`] continues: the open items, each in
+/// its last region, and the open brackets. Only the first item after the pause may depend on tokens
+/// that were read ahead, and it reads them again.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
     ops: Vec<Open>,
@@ -129,7 +128,7 @@ pub(crate) struct Pause {
 }
 
 impl Pause {
-    /// The content of the open items that was not given out yet, outermost item first.
+    /// Returns the content of the open items that was not returned yet, outermost item first.
     pub(crate) fn take_parts(&mut self) -> Vec<OpenParts> {
         let told = self.ops.iter_mut().map(|op| {
             let is_new = op.n_told == 0;
@@ -173,8 +172,7 @@ impl<'a, 't> Parser<'a, 't> {
         Self { seen, ops, brackets, own, ..self }
     }
 
-    /// Reads the run. Returns the place and the reason of its end, and the items that are open at
-    /// it.
+    /// Parses the run. Returns its end, and the items that are open there.
     pub(super) fn run(mut self, take: &mut dyn FnMut(Here) -> Take) -> (End, Pause) {
         let stop = self.items(take);
         let base = self.stream.base();
@@ -193,7 +191,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// A token that was not read before.
+    /// Reads a token for the first time.
     fn see(&mut self, index: usize) -> Token {
         let token = self.stream.token(index);
         self.seen = self.seen.max(self.stream.base() + token.end as usize + LOOK_AHEAD);
@@ -208,7 +206,7 @@ impl<'a, 't> Parser<'a, 't> {
         self.token(index).kind
     }
 
-    /// The text of a token that was read.
+    /// Returns the text of a token that was read.
     pub(super) fn str(&self, index: usize) -> &str {
         self.word(self.stream.tokens()[index])
     }
@@ -217,7 +215,7 @@ impl<'a, 't> Parser<'a, 't> {
         &self.stream.text()[token.range()]
     }
 
-    /// The default dialect where the next item starts.
+    /// Returns the default dialect at the start of the next item.
     pub(super) fn default_dialect(&self) -> Option<&'static str> {
         match self.ops.last() {
             None => self.context.default_dialect,
@@ -225,7 +223,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// The default dialect inside the regions of an op.
+    /// Returns the default dialect inside the regions of an op.
     pub(super) fn inner_dialect(&self, op: &Open) -> Option<&'static str> {
         match op.name {
             Some(name) if !op.generic => {
@@ -273,7 +271,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// Takes old items over.
+    /// Reuses old items.
     fn keep(&mut self, kept: Kept) {
         self.trivia = self.stream.skip(self.at, self.trivia, kept.len);
         self.n_seen = self.n_seen.min(self.at);
@@ -286,13 +284,13 @@ impl<'a, 't> Parser<'a, 't> {
         self.add(part, kept.context_deps);
     }
 
-    /// Adds a part to the region that is being read.
+    /// Adds a part to the region that is being parsed.
     fn add(&mut self, part: RegionPart, context_deps: u8) {
         let Some(op) = self.ops.last_mut() else {
             self.out.roots.push(part);
             return;
         };
-        // Names inside generic ops have the meaning that they have around the op.
+        // The regions of a generic op have the same default dialect as the text around it.
         if op.generic {
             op.context_deps |= context_deps & DIALECT;
         }
@@ -302,7 +300,7 @@ impl<'a, 't> Parser<'a, 't> {
         }
     }
 
-    /// Starts an item at the current token and takes the tokens that are surely its first.
+    /// Starts an item at the current token and reads the tokens that surely start it.
     fn open_item(&mut self) {
         let first = self.at;
         let default_dialect = self.default_dialect();
@@ -325,7 +323,7 @@ impl<'a, 't> Parser<'a, 't> {
             }
             TokenKind::FileMetaOpen => (Shape::Resources, None, first + 1),
             TokenKind::RBrace if self.ops.is_empty() => {
-                // Several in a row are one mistake.
+                // Consecutive `}` are one item of junk.
                 let mut end = first + 1;
                 while self.kind(end) == TokenKind::RBrace {
                     end += 1;
@@ -363,9 +361,8 @@ impl<'a, 't> Parser<'a, 't> {
         self.at = taken;
     }
 
-    /// Takes the tokens of the open item at which [`Parser::item_token`] would find, at once, that
-    /// nothing begins or ends. It is asked about the token after them, and sees then how far they
-    /// looked.
+    /// Reads tokens of the open item for which [`Parser::item_token`] would find that no item
+    /// starts or ends. It is called for the next token, and then includes their reach in `seen`.
     fn pass_plain_tokens(&mut self) {
         let Some(op) = self.ops.last() else { return };
         if matches!(op.shape, Shape::Label | Shape::Resources) {
@@ -415,7 +412,8 @@ impl<'a, 't> Parser<'a, 't> {
         crate::work::count(self.at - start);
     }
 
-    /// Takes one token (or opens a region) of the open item; `true` if the item ends before it.
+    /// Reads one token of the open item, or opens a region; returns true if the item ends before
+    /// it.
     fn item_token(&mut self) -> bool {
         let Some(op) = self.ops.last() else { return true };
         let (shape, name, generic, is_too_deep) = (op.shape, op.name, op.generic, op.is_too_deep);
@@ -424,7 +422,7 @@ impl<'a, 't> Parser<'a, 't> {
             return true;
         }
         if shape == Shape::Resources {
-            // To the closing mark, or to a token that surely is something else.
+            // The section extends to its closing mark, or to a token that can only be another item.
             if self.kind(self.at - 1) == TokenKind::FileMetaClose {
                 return true;
             }
@@ -493,7 +491,7 @@ impl<'a, 't> Parser<'a, 't> {
         let inner_dialect = self.ops.last().and_then(|it| self.inner_dialect(it));
         let Some(op) = self.ops.last_mut() else { return };
         op.inner_dialect = inner_dialect;
-        // From now on own tokens are not contiguous: copy them.
+        // From now on own tokens are not contiguous, so they are copied.
         op.own_base.get_or_insert(self.own.len());
         self.own.extend_from_slice(&self.stream.tokens()[op.copied as usize..self.at]);
         self.own.push(Token { kind: TokenKind::Region, ..brace });
@@ -507,7 +505,7 @@ impl<'a, 't> Parser<'a, 't> {
         self.trivia = brace.end;
     }
 
-    /// Ends the region of the innermost open item, at a `}` or (unclosed) at the end of the text.
+    /// Closes the region of the innermost open item, at a `}` or (unclosed) at the end of the text.
     fn close_region(&mut self, closed: bool) {
         let token = self.token(self.at);
         let at = self.at as u32;
@@ -519,8 +517,8 @@ impl<'a, 't> Parser<'a, 't> {
             op.copied = at + 1;
             token.end
         } else {
-            // The trivia at the end belongs to the surrounding text, or it would be lost with the
-            // region.
+            // The trivia at the end become part of the text around, because otherwise they would be
+            // removed together with the region.
             op.copied = at;
             trivia
         };
@@ -528,7 +526,7 @@ impl<'a, 't> Parser<'a, 't> {
             region.close = if closed { token.start } else { end };
             region.closed = closed;
         }
-        // The token of an unclosed region is its brace.
+        // The token of an unclosed region is only its brace.
         if closed && let Some(token) = self.own.last_mut() {
             token.end = end;
         }
@@ -548,7 +546,7 @@ impl<'a, 't> Parser<'a, 't> {
                 (start, self.out.own.len() as u32)
             }
         };
-        // The item ends with its last token, or with the unclosed region that is its last.
+        // The item ends with its last token, or with its last region if that is unclosed.
         let end = match op.regions.last() {
             Some(region) if !region.closed => region.close.max(lexed[last - 1].end),
             _ => lexed[last - 1].end,

@@ -1,4 +1,4 @@
-//! Advice on the ends of blocks and regions, and on the values that leave them.
+//! Advice on the terminators of blocks and regions, and on the values that they pass on.
 
 use super::{Adviser, words};
 use crate::verify::END_OF_REGION;
@@ -63,7 +63,7 @@ impl Adviser<'_> {
         }
         let range = self.ir.name_range(parent);
         self.relate(range, format!("{around} is declared here"));
-        // The last op may be meant as the terminator.
+        // The last op may be a misspelled terminator.
         let last = self.ir.op_name(self.op).to_owned();
         let short = last.rsplit('.').next().unwrap_or("");
         if matches!(short, "return" | "yield" | "end") && !is_empty && last != end {
@@ -77,7 +77,7 @@ impl Adviser<'_> {
             None if is_empty => self.end_of_region(region),
             None => (self.ir.range(self.op).end, self.indentation(self.op)),
         };
-        // Control falls into the next block.
+        // The block may be meant to continue with the next block.
         let next = self.next_label(label.unwrap_or(self.op));
         if let Some(next) = next {
             let name = self.ir.interner.str(self.ir.op(next).name).to_owned();
@@ -109,9 +109,9 @@ impl Adviser<'_> {
         }
     }
 
-    /// Lists of values that a block may pass on, nearest first.
+    /// Lists of values that the terminator of a block may pass on, nearest first.
     fn choices_at_end(&self, wanted: &[Type], is_empty: bool) -> Vec<Vec<String>> {
-        // The results of the last op are visible at the end, and those before it.
+        // The results of the last op and of the preceding ops are visible at the end.
         let mut values = if is_empty { Vec::new() } else { self.ir.op(self.op).results.to_vec() };
         values.retain(|&it| self.ir.value(it).name != crate::Name::EMPTY);
         values.extend(self.values());
@@ -149,7 +149,7 @@ impl Adviser<'_> {
         let range = self.ir.name_range(next);
         self.relate(range, "this op can never run");
         self.help("Move it before the terminator, or remove it");
-        // Exchange the two, if each is alone on its lines.
+        // Proposes to exchange the two ops.
         let (a, b) = (self.ir.range(self.op), self.ir.range(next));
         let last_is_terminator = self.ir.op(next).kind.has(Traits::TERMINATOR);
         let is_short = b.end - a.start < 1 << 16;
@@ -233,7 +233,7 @@ impl Adviser<'_> {
         let wanted = self.results_inside(outer);
         let list = self.shown(&wanted);
         if !is_end {
-            // The terminator is left out.
+            // The terminator is implicit.
             if !self.problem.message.starts_with(END_OF_REGION) || wanted.is_empty() {
                 let message = format!("{} (in `{around}`)", self.problem.message);
                 self.say(message);
@@ -308,7 +308,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// The last op of a region has almost the name of a terminator.
+    /// Advises on a region whose last op has almost the name of a terminator.
     fn misspelled_end(&mut self, outer: Op) {
         let regions = self.ir.op(outer).regions.clone();
         for (_, region) in regions {
@@ -447,7 +447,7 @@ impl Adviser<'_> {
         } else {
             format!("Add the block `{written}:`, or branch to {}", words::alternatives(&all))
         });
-        // Blocks that nothing reaches come first.
+        // Blocks without predecessors come first.
         let mut order: Vec<Op> = labels.clone();
         order.sort_by_key(|&it| !self.ir.block(self.ir.label_block(it)).preds.is_empty());
         for it in order.into_iter().take(3) {

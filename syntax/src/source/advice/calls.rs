@@ -1,4 +1,4 @@
-//! Operands that calls, branches, returns and yields pass.
+//! Advice on the operands of calls, branches, returns and yields.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::{Adviser, words};
 use crate::{Op, TokenKind, Type};
 
 impl Adviser<'_> {
-    /// `call @f(%a) : i32 -> i32`: the types of the operands stand without parentheses.
+    /// Advises on `call @f(%a) : i32 -> i32`: the types of the operands need parentheses.
     pub(super) fn plain_function_type(&mut self) {
         let written = self.text_here();
         self.say(format!(
@@ -22,7 +22,7 @@ impl Adviser<'_> {
         self.sure();
     }
 
-    /// An index that is no affine dimension or symbol.
+    /// Advises on an index that is neither an affine dimension nor a symbol.
     pub(super) fn affine_operand(&mut self) {
         let name = self.ir.op_name(self.op).to_owned();
         let Some(short) = name.strip_prefix("affine.").filter(|it| matches!(*it, "load" | "store"))
@@ -36,14 +36,15 @@ impl Adviser<'_> {
         self.replace(format!("Replace by memref.{short}"), range, format!("memref.{short}"));
     }
 
-    /// The operands of the op in the text, from one on, each with the comma before it.
+    /// The ranges of the operands of the op in the file.
     pub(super) fn operand_places(&self) -> Vec<Range<usize>> {
         let start = self.ir.start(self.op);
         let operands = &self.ir.op(self.op).operands;
         operands.iter().map(|it| self.ir.absolute_at(self.op, start, it.span)).collect()
     }
 
-    /// Proposes to remove the operands from `keep` on of those from `first` on, and their types.
+    /// Proposes to keep only `keep` of the operands from `first` on, and to remove the others
+    /// together with their types.
     pub(super) fn drop_operands(&mut self, first: usize, keep: usize) {
         let places = self.operand_places();
         let Some(extra) = places.get(first + keep..).filter(|it| !it.is_empty()) else { return };
@@ -65,7 +66,8 @@ impl Adviser<'_> {
         self.propose(title, edits);
     }
 
-    /// The edit that removes the last types of the first list of types behind a place.
+    /// The edit that removes the last `n` types of the first list of types after `from`, which has
+    /// `n + keep` types.
     fn drop_types(&self, from: usize, n: usize, keep: usize) -> Option<(Range<usize>, String)> {
         let window = self.window();
         let at = window.after(from);
@@ -89,7 +91,7 @@ impl Adviser<'_> {
         })
     }
 
-    /// The types of a list, which may be in parentheses.
+    /// The ranges of the types of a list, which may be in parentheses.
     fn type_list(window: &super::scope::Window, from: usize) -> Vec<Range<usize>> {
         use TokenKind as K;
         let mut at = from;
@@ -121,7 +123,8 @@ impl Adviser<'_> {
         out
     }
 
-    /// Values for some types, nearest first; `None` if one is missing. `skip`: take later ones.
+    /// For each type, a value of that type: the nearest one, or a later one if `skip` is not 0.
+    /// `None` if there is none.
     pub(super) fn values_for(&self, types: &[Type], skip: usize) -> Option<Vec<String>> {
         let one = |ty: &Type| {
             let all = self.values_of_type(*ty);
@@ -163,7 +166,7 @@ impl Adviser<'_> {
         }
         self.help(format!("Return {returns}, or change the type of {name}"));
         if results.is_empty() {
-            // The types are missing more often than the value is too much.
+            // A missing result type is more likely than an extra operand.
             self.change_signature(function);
             return self.drop_operands(0, 0);
         }
@@ -175,7 +178,7 @@ impl Adviser<'_> {
         self.change_signature(function);
     }
 
-    /// Proposes a `return` or yield of as many values as are wanted.
+    /// Proposes a `return` or yield with additional operands.
     fn more_results(&mut self, wanted: &[Type]) {
         let own = self.ir.op(self.op).operands.clone();
         let range = self.ir.range(self.op);
@@ -192,7 +195,8 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes that the function returns the values of its `return`.
+    /// Proposes to change the result types of the function to the types of the operands of its
+    /// `return`.
     fn change_signature(&mut self, function: Op) {
         let operands = self.ir.op(self.op).operands.clone();
         let types: Vec<Type> = operands.iter().map(|it| it.ty).collect();
@@ -307,7 +311,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes other operands of the wanted type, with the type in the call.
+    /// Proposes other operands of the wanted type, and changes the type in the call.
     fn pass(&mut self, n: usize, wanted: Type, text: &str) {
         let window = self.window();
         let colon = window.tokens.iter().rposition(|it| it.kind == TokenKind::Colon);
@@ -361,7 +365,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// The function that the op calls.
+    /// The callee of the op.
     fn callee(&self) -> Option<Op> {
         let uses = &self.ir.extra(self.op).symbol_uses;
         uses.first().and_then(|it| self.ir.resolve_symbol(self.op, it.1))
@@ -417,7 +421,7 @@ impl Adviser<'_> {
         ));
         self.help(format!("Pass a value for each argument of {name}"));
         let span = self.ir.absolute_at(self.op, start, successor.span);
-        // The list of operands in parentheses behind the name.
+        // The list of operands in parentheses after the name.
         let window = self.window();
         let behind = window.after(span.end);
         let is_list = window.get(behind).is_some_and(|it| it.kind == TokenKind::LParen && n > 0);

@@ -1,4 +1,4 @@
-//! Conversions between types, and ops that do the same for other types.
+//! Proposes conversions between types, and the equivalent ops for other types.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ pub(super) enum Kind {
     Other,
 }
 
-/// Ops of one meaning: for noisy values, integers and floats.
+/// Equivalent ops for noisy values, integers and floats.
 const FAMILIES: [[&str; 3]; 10] = [
     ["noisy.add", "arith.addi", "arith.addf"],
     ["noisy.sub", "arith.subi", "arith.subf"],
@@ -29,7 +29,7 @@ const FAMILIES: [[&str; 3]; 10] = [
     ["", "math.ipowi", "math.powf"],
 ];
 
-/// Predicates of `arith.cmpi` and of `arith.cmpf`.
+/// Equivalent predicates of `arith.cmpi` and `arith.cmpf`.
 const PREDICATES: [(&str, &str); 10] = [
     ("eq", "oeq"),
     ("ne", "one"),
@@ -66,8 +66,8 @@ impl Adviser<'_> {
         }
     }
 
-    /// The ops that convert a value of one type to another, each with its last part: `arith.extsi
-    /// %x : i8 to i32`, as name and the word between the types.
+    /// The ops that convert a value of one type to another, each with the word between the types:
+    /// `arith.extsi` and `to` in `arith.extsi %x : i8 to i32`.
     pub(super) fn conversions(&self, from: Type, to: Type) -> Vec<(&'static str, &'static str)> {
         match (self.kind(from), self.kind(to)) {
             (Kind::Int(n), Kind::Noisy) if n <= 5 => vec![("noisy.encode", "->")],
@@ -91,7 +91,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes to convert the operand at a place before the op.
+    /// Proposes to insert a conversion before the op for the operand at `place`.
     pub(super) fn propose_conversion(
         &mut self,
         place: &Range<usize>,
@@ -119,7 +119,7 @@ impl Adviser<'_> {
         let line = format!("%{fresh} = {op} {name} : {own} {word} {text}\n{indentation}");
         let mut edits = vec![(start..start, line), (place.clone(), format!("%{fresh}"))];
         self.propose(format!("Convert {name} to {text} by {op}"), edits.clone());
-        // The op may write the old type.
+        // The text of the op may contain the old type.
         for it in self.type_places(&own).into_iter().take(1) {
             edits.push((it, text.to_owned()));
         }
@@ -132,7 +132,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// The places in the header of the op at which a type is written.
+    /// The ranges in the header of the op that contain the text of a type.
     pub(super) fn type_places(&self, text: &str) -> Vec<Range<usize>> {
         let window = self.window();
         let is_word = |it: char| it.is_alphanumeric() || matches!(it, '_' | '.' | '!');
@@ -147,7 +147,7 @@ impl Adviser<'_> {
         found.map(|(at, _)| window.start + at..window.start + at + text.len()).collect()
     }
 
-    /// Proposes the op of the same meaning for the types of the operands.
+    /// Proposes the equivalent op for the types of the operands.
     pub(super) fn counterpart(&mut self, ty: Type) -> Option<&'static str> {
         let own = self.ir.op_name(self.op);
         let column = match self.kind(ty) {

@@ -1,4 +1,4 @@
-//! Numbers of operands, results and indices.
+//! Advice on wrong numbers of operands, results and indices.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::{Region, TokenKind, Type};
 impl Adviser<'_> {
     pub(super) fn result_count(&mut self) {
         let names = self.ir.op(self.op).result_names.clone();
-        // `defines 1 results`; if an op defines none, the message is another one.
+        // The message contains `defines 1 results`. If an op defines none, it does not.
         let number = self.problem.message.split("defines ").nth(1);
         let number = number.and_then(|it| it.split(' ').next()?.parse::<usize>().ok());
         let n = number.unwrap_or(0);
@@ -114,7 +114,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// `memref.alloc() : memref<?xf32>`: sizes are missing.
+    /// Advises on `memref.alloc() : memref<?xf32>`: sizes are missing.
     pub(super) fn sizes(&mut self) {
         let window = self.window();
         let open = window.tokens.iter().find(|it| it.kind == TokenKind::LParen).copied();
@@ -225,7 +225,7 @@ impl Adviser<'_> {
         self.is_free_in(self.ir.op(self.op).parent, name)
     }
 
-    /// Returns true if no value of a name is visible in a region.
+    /// Returns true if no value with this name is visible in a region.
     pub(super) fn is_free_in(&self, region: Region, name: &str) -> bool {
         let id = self.ir.interner.find_name(name);
         id.is_none_or(|it| self.ir.visible(region, it).is_none())

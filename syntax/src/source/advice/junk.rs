@@ -1,5 +1,5 @@
-//! Text that is no op: comments of other languages, superfluous braces and signs, open strings;
-//! and regions without an end.
+//! Advice on junk (comments of other languages, superfluous braces and signs, unclosed strings) and
+//! on unclosed regions.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::source::braces::MISSING_BODY;
 use crate::{Op, Region};
 
 impl Adviser<'_> {
-    /// The first character of text that is no op, and the rest of its line.
+    /// The offset of the junk, and the text from there to the end of the line.
     fn first_junk(&self) -> (usize, String) {
         let name = self.ir.name_range(self.op);
         let (start, line) = self.line(name.start);
@@ -47,7 +47,7 @@ impl Adviser<'_> {
                 });
                 self.help("Remove it, or open the region that it closes");
                 self.remove("Remove the `}`", at..at + 1);
-                // A `{` may be missing instead.
+                // Alternatively, a `{` may be missing.
                 if let Some(it) = self.out.proposals.last_mut() {
                     it.is_sure = false;
                 }
@@ -110,7 +110,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// A brace that closes an op too early; returns true if there is one.
+    /// Advises on a brace that closes an op too early. Returns true if it gave advice.
     fn extra_brace(&mut self) -> bool {
         let Some((closed, at)) = self.source.extra_brace(self.op) else { return false };
         let name = self.named(closed);
@@ -126,7 +126,7 @@ impl Adviser<'_> {
             self.relate(range, format!("so this op is outside of {name}"));
         }
         self.remove("Remove the `}`", at..at + 1);
-        // The line of its opening brace may be missing instead.
+        // Alternatively, the line with its opening brace may be missing.
         if let Some(it) = self.out.proposals.last_mut() {
             it.is_sure = false;
         }
@@ -141,7 +141,8 @@ impl Adviser<'_> {
         }
     }
 
-    /// A function whose header ends without an opening brace, before its body.
+    /// Advises on a function whose header ends without an opening brace. Returns true if it gave
+    /// advice.
     pub(super) fn missing_body(&mut self) -> bool {
         if !self.problem.message.starts_with(MISSING_BODY) {
             return false;
@@ -162,7 +163,7 @@ impl Adviser<'_> {
         true
     }
 
-    /// Proposes to remove a few characters, with their line if nothing else is on it.
+    /// Proposes to remove a few characters, together with their line if it is otherwise empty.
     fn remove(&mut self, title: &str, range: Range<usize>) {
         let (start, line) = self.line(range.start);
         let is_alone = line.trim().len() == range.len();
@@ -171,7 +172,7 @@ impl Adviser<'_> {
         self.sure();
     }
 
-    /// Comments of other languages; returns true if there is one.
+    /// Advises on comments of other languages. Returns true if it gave advice.
     fn comment(&mut self, at: usize, rest: &str) -> bool {
         if rest.starts_with("/*") {
             let shown: String = rest.chars().take(24).collect();
@@ -199,7 +200,8 @@ impl Adviser<'_> {
         } else {
             return false;
         };
-        // `#map = ...` is an alias; `# map` and `#map is` are comments. `;` alone ends an op.
+        // `#map = ...` is an alias; `# map` and `#map is` are comments. A `;` without text after it
+        // is not a comment.
         let behind = &rest[n_signs..];
         let is_alias = rest.starts_with('#') && behind.contains('=') && !behind.starts_with(' ');
         if is_alias || rest.starts_with(';') && behind.trim_start_matches(';').trim().is_empty() {
@@ -213,7 +215,7 @@ impl Adviser<'_> {
         true
     }
 
-    /// Some text from a place on.
+    /// Text of bounded length that starts at an offset.
     fn rest_of_file(&self, at: usize) -> (usize, String) {
         let rope = self.source.text();
         let end = (at + (1 << 14)).min(rope.len_bytes());
@@ -221,7 +223,7 @@ impl Adviser<'_> {
         (at, self.source.slice(at..end))
     }
 
-    /// A string that does not end on its line.
+    /// Advises on a string that is not closed on its line.
     fn open_string(&mut self, at: usize, rest: &str) {
         let shown: String = rest.chars().take(16).collect();
         self.say(format!("the string `{shown}...` is not closed: expected `\"` on the same line"));
@@ -340,7 +342,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// `%ä`: proposes a name of plain letters.
+    /// Proposes an ASCII name for `%ä`.
     fn ascii_name(&mut self, rest: &str) {
         let name: String = rest
             .chars()
@@ -349,7 +351,7 @@ impl Adviser<'_> {
         self.rename_plain(&name);
     }
 
-    /// `%wärme`: the character is within a name.
+    /// Proposes an ASCII name for `%wärme`, where the problem is in the middle of a name.
     fn name_with_letter(&mut self) {
         let (start, line) = self.line(self.at.start);
         let offset = self.at.start - start;
@@ -398,7 +400,7 @@ impl Adviser<'_> {
                 let end = self.source.text().len_bytes();
                 let is_line = self.source.line_start(end) == end;
                 let lead = if is_line { "" } else { "\n" };
-                // All regions that the end of the file leaves open, innermost first.
+                // All regions that are open at the end of the file, innermost first.
                 let mut text = String::new();
                 for op in self.open_ops(region) {
                     text += &format!("{}}}\n", self.indentation(op));
@@ -410,7 +412,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Advises to close the last region of an op before a place in it.
+    /// Advises to close the last region of an op before a position in it.
     fn close_before(&mut self, around: Op, place: Range<usize>) {
         let regions = &self.ir.op(around).regions;
         let starts = regions.iter().map(|it| self.ir.region_start(it.1));
@@ -434,7 +436,7 @@ impl Adviser<'_> {
         } else {
             format!("Write `}}` before {what}: by its indentation it is not in {name}")
         });
-        // Behind the last text before it.
+        // The end of the preceding text.
         let from = brace.max(line.saturating_sub(512));
         let from = self.source.text().char_to_byte(self.source.text().byte_to_char(from));
         let at = from + self.source.slice(from..line).trim_end().len();
@@ -443,7 +445,8 @@ impl Adviser<'_> {
         self.sure();
     }
 
-    /// Advises to close the region around, if its end seems to be missing.
+    /// Advises to close the enclosing region if its end seems to be missing. Returns true if it
+    /// gave advice.
     pub(super) fn left_open(&mut self) -> bool {
         let Some(around) = self.ir.parent_op(self.op) else { return false };
         if !self.source.is_outdented(around, self.at.start) {
@@ -453,14 +456,14 @@ impl Adviser<'_> {
         true
     }
 
-    /// The last op of a region, if one of its regions is open.
+    /// The last op of a region and its open region, if it has one.
     fn open_inside(&self, region: Region) -> Option<(Op, Region)> {
         let last = self.ir.items(region).last()?;
         let open = self.ir.op(last).regions.iter().find(|it| !self.ir.region(it.1).closed)?;
         Some((last, open.1))
     }
 
-    /// The ops in a region whose regions are open, innermost first.
+    /// The nested ops of a region with open regions, innermost first.
     fn open_ops(&self, region: Region) -> Vec<Op> {
         let mut out = Vec::new();
         let mut at = region;
@@ -471,7 +474,7 @@ impl Adviser<'_> {
         out
     }
 
-    /// Labels that are almost right.
+    /// Labels of a region with similar names.
     pub(super) fn near_labels(&self, name: &str, region: Region) -> Vec<String> {
         let labels: Vec<String> = self
             .ir

@@ -1,13 +1,15 @@
 //! Advice on problems: a remedy in words, a related place, and edits that may help.
 //!
-//! The parser and the verifier report a problem with a code, a place and one sentence, in words
-//! close to those of the real tools. All else that a user is shown is derived here, from the code,
-//! the op and the text around, only when a problem is shown. A file without problems pays nothing.
+//! The parser and the verifier report a problem with a code, a position and one sentence that is
+//! close to the message of MLIR. All other information for users is derived here from the code, the
+//! op and the surrounding text, and only when a problem is shown. A file without problems has no
+//! cost.
 //!
-//! *Proposals* are guesses. [`Source::proven`] tries each on a copy and keeps those after which the
-//! text has fewer problems. So a proposal may be wrong, but none that is offered makes it worse.
+//! *Proposals* are guesses. [`Source::proven`] applies each to a copy and keeps those after which
+//! the text has fewer problems. A proposal may thus be wrong, but no offered proposal adds
+//! problems.
 //!
-//! *Cost.* Each search looks at a bounded number of names, values and tokens near the problem.
+//! *Cost.* Each search visits a bounded number of names, values and tokens near the problem.
 
 mod blocks;
 mod calls;
@@ -33,22 +35,22 @@ use crate::{Code, Ir, Op, OpKind, Problem};
 /// The advice on one problem.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Advice {
-    /// The message, with the name of its subject.
+    /// The message, including the name of its subject.
     pub message: String,
     /// The remedy: one or more sentences, without the last full stop.
     pub help: Option<String>,
-    /// Other places, such as the first definition or the opening brace.
+    /// Related ranges, such as the first definition or the opening brace, each with a message.
     pub related: Vec<(Range<usize>, String)>,
-    /// Edits that may help, the most likely first.
+    /// Edits that may help, sorted by likelihood.
     pub proposals: Vec<Proposal>,
 }
 
 /// Edits that may remove a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// A command, such as `Replace by %sum`.
+    /// An imperative title, such as `Replace by %sum`.
     pub title: String,
-    /// True if nothing else can be meant.
+    /// True if no other correction is plausible.
     pub is_sure: bool,
     /// The edits in textual order, disjoint.
     pub edits: Vec<(Range<usize>, String)>,
@@ -75,9 +77,9 @@ impl Source {
 struct Adviser<'a> {
     source: &'a Source,
     ir: &'a Ir,
-    /// The op in whose text the problem is.
+    /// The op whose text contains the problem.
     op: Op,
-    /// The place of the problem in the file.
+    /// The range of the problem in the file.
     at: Range<usize>,
     problem: &'a Problem,
     out: Advice,
@@ -134,7 +136,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Adds the parts that every advice has: a subject in the message and a remedy.
+    /// Adds the parts that every advice has: a subject in the message, and a remedy.
     fn finish(mut self) -> Advice {
         let name = self.op_name();
         if let Some(message) = words::with_subject(&self.out.message, name.as_deref()) {
@@ -146,7 +148,7 @@ impl Adviser<'_> {
         self.out
     }
 
-    /// The name of the op as messages call it; `None` for labels, aliases and junk.
+    /// The name of the op in messages; `None` for labels, aliases and junk.
     fn op_name(&self) -> Option<String> {
         let data = self.ir.op(self.op);
         let name = self.ir.op_name(self.op);
@@ -166,7 +168,7 @@ impl Adviser<'_> {
         self.out.related.push((range, message.into()));
     }
 
-    /// Proposes edits of which something else may be meant.
+    /// Proposes edits that are one plausible correction among others.
     fn propose(&mut self, title: impl Into<String>, edits: Vec<(Range<usize>, String)>) {
         self.out.proposals.push(Proposal { title: title.into(), is_sure: false, edits });
     }
@@ -180,14 +182,14 @@ impl Adviser<'_> {
         self.replace(title, at..at, text);
     }
 
-    /// The last proposal is the only thing that can be meant.
+    /// Marks the last proposal as sure.
     fn sure(&mut self) {
         if let Some(it) = self.out.proposals.last_mut() {
             it.is_sure = true;
         }
     }
 
-    /// The text of the place.
+    /// The text of the range of the problem.
     fn text_here(&self) -> String {
         self.source.slice(self.at.clone())
     }

@@ -1,4 +1,4 @@
-//! Names of values, symbols and aliases: not defined, defined twice, or out of reach.
+//! Advice on names of values, symbols and aliases: undefined, defined twice, or not visible.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ const MAX_ITEMS: usize = 64;
 const MAX_REGIONS: usize = 64;
 
 impl Adviser<'_> {
-    /// The words of a suggestion, and its proposals: each is a replacement of the place.
+    /// Appends similar names to the message, and proposes each as a replacement of `place`.
     pub(super) fn suggest(&mut self, near: &[String], place: &Range<usize>) {
         let near = &near[..near.len().min(MAX_CHOICES)];
         if near.is_empty() {
@@ -43,7 +43,7 @@ impl Adviser<'_> {
             let names: Vec<&str> = values.iter().map(|&it| self.bare_name(it)).collect();
             nearest(&name, names).iter().map(|it| format!("%{it}")).collect()
         };
-        // The right type decides between several.
+        // If there are several, prefer those with the right type.
         if near.len() > 1 && wanted != Type::UNKNOWN {
             let fits = |it: &String| {
                 values.iter().any(|&v| self.bare_name(v) == &it[1..] && self.is_of_type(v, wanted))
@@ -94,7 +94,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes the result of the op around a value, if it has the type of the value.
+    /// Proposes the result of the op that encloses a value, if it has the type of the value.
     fn result_around(&mut self, value: Value, place: &Range<usize>) {
         let Some(site) = self.ir.definition_site(value) else { return };
         let Some(around) = self.ir.region(self.ir.op(site).parent).parent else { return };
@@ -106,7 +106,8 @@ impl Adviser<'_> {
         }
     }
 
-    /// An op before in the same region whose result has no name: the value that is meant.
+    /// Advises on a preceding op of the same region with an unnamed result, if there is exactly one
+    /// of the right type. Returns true if it gave advice.
     fn unnamed_result(&mut self, name: &str, wanted: Type) -> bool {
         let before = std::iter::successors(self.ir.prev(self.op), |&it| self.ir.prev(it));
         let is_unnamed = |it: &Op| match self.ir.op(*it).results[..] {
@@ -124,18 +125,18 @@ impl Adviser<'_> {
         true
     }
 
-    /// The type that the op gives the operand at the place.
+    /// The type that the op states for the operand at the problem.
     fn written_type(&self) -> Type {
         self.operand_here().map_or(Type::UNKNOWN, |(n, _)| self.ir.op(self.op).operands[n].ty)
     }
 
-    /// A value of this name in a region that the op does not see, in the same function, and the
-    /// name of the op that holds it.
+    /// A value of this name in another region of the same function that is not visible at the op,
+    /// and the name of the op that contains the region.
     fn defined_elsewhere(&self, name: &str) -> Option<(Value, String)> {
         let name = self.ir.interner.find_name(name)?;
         let own = self.function();
         let regions: Vec<_> = self.ir.regions_defining(name).into_iter().collect();
-        // Their order depends on earlier edits, so none is chosen from too many.
+        // The order of the regions depends on earlier edits. If there are too many, none is chosen.
         if regions.len() > MAX_REGIONS {
             return None;
         }
@@ -223,7 +224,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes a declaration of the function that an op calls.
+    /// Proposes a declaration of the undefined callee.
     fn declare(&mut self, name: &str) {
         let Some(function) = self.function() else { return };
         let data = self.ir.op(self.op);
@@ -260,7 +261,7 @@ impl Adviser<'_> {
         let fresh = self.fresh(&name);
         self.help(format!("Rename one of them, such as %{fresh}"));
         let mut edits = vec![(self.at.start + 1..self.at.start + 1 + name.len(), fresh.clone())];
-        // Uses behind the second definition mean that one.
+        // Uses after the second definition are assumed to refer to it.
         let own_end = self.ir.range(self.op).start;
         if let Some(value) = first {
             for &(user, n) in self.ir.value(value).uses.iter().take(4096) {
@@ -280,7 +281,7 @@ impl Adviser<'_> {
         self.propose(format!("Rename this value and its later uses to %{fresh}"), edits);
     }
 
-    /// The first definition of a name that the op sees.
+    /// The first definition of a name that is visible at the op, other than the one at the problem.
     fn first_definition(&self, name: Name) -> Option<Value> {
         let region = self.ir.op(self.op).parent;
         let is_other = |it: &Value| self.definition(*it).is_none_or(|it| it != self.at);
@@ -291,7 +292,7 @@ impl Adviser<'_> {
             }
             at = self.ir.region(region).parent.map(|it| self.ir.op(it).parent);
         }
-        // An argument of the op's own region.
+        // A block argument of the op's own regions.
         let regions = &self.ir.op(self.op).regions;
         regions.iter().find_map(|it| self.ir.defs(it.1, name).first().copied())
     }
@@ -339,7 +340,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// An identifier in an affine map that its lists do not declare.
+    /// Advises on an undeclared identifier in an affine map.
     pub(super) fn undeclared_identifier(&mut self) {
         let written = self.text_here();
         let window = self.window();
@@ -410,7 +411,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes to move an op that starts and ends lines before the op.
+    /// Proposes to move an op, if it occupies whole lines, before the op with the problem.
     fn move_up(&mut self, def: Op) {
         let range = self.ir.range(def);
         let line = self.source.line_start(range.start);
@@ -476,7 +477,8 @@ impl Adviser<'_> {
     }
 }
 
-/// A name in a message: signs tell values and symbols; others are quoted.
+/// The text of a name in a message. Values and symbols are recognized by their sigils; other names
+/// are quoted.
 fn quoted(name: &str) -> String {
     if name.starts_with(['%', '@']) { name.to_owned() } else { format!("`{name}`") }
 }

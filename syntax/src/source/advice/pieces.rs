@@ -1,4 +1,4 @@
-//! Edits that insert, replace or remove tokens where another token is expected.
+//! Proposals that insert, replace or remove tokens where another token is expected.
 
 use super::Adviser;
 use super::scope::Window;
@@ -6,11 +6,11 @@ use super::tokens::MAX_TYPES;
 use crate::text::near::distance;
 use crate::{OpKind, Token, TokenKind};
 
-/// Maximum number of ops that are searched for a name that is not defined.
+/// Maximum number of ops that are searched for an undefined name.
 const MAX_LATER: usize = 64;
 
 impl Adviser<'_> {
-    /// `memref.load %m : T`, `memref.load %m(%i) : T`: indices are missing, or in parentheses.
+    /// Proposes indices in square brackets for `memref.load %m : T` and `memref.load %m(%i) : T`.
     pub(super) fn brackets(&mut self, window: &Window, here: Option<Token>, start: usize) {
         if let Some(open) = here.filter(|it| it.kind == TokenKind::LParen) {
             let close = window
@@ -45,7 +45,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// `memref.store %m[%i], %v : T`: the value comes first.
+    /// Advises on `memref.store %m[%i], %v : T`: the value must be the first operand.
     pub(super) fn swapped_store(&mut self, window: &Window, here: Option<Token>) {
         let name = self.ir.op_name(self.op);
         let is_store = matches!(name, "memref.store" | "affine.store");
@@ -74,8 +74,8 @@ impl Adviser<'_> {
         self.sure();
     }
 
-    /// `= arith.addi %a, %b`: the name of the result is missing. A name that is used later and not
-    /// defined is meant.
+    /// Advises on `= arith.addi %a, %b`, where the name of the result is missing. Proposes the next
+    /// undefined name. Returns true if it gave advice.
     pub(super) fn unnamed(&mut self, window: &Window, at: usize) -> bool {
         let here = window.get(at);
         let is_equal = here.is_some_and(|it| it.kind == TokenKind::Equal && it.at_line_start);
@@ -95,7 +95,8 @@ impl Adviser<'_> {
         true
     }
 
-    /// `mgmt.modreduce %x : T {key = value}`: the attributes come before the types.
+    /// Advises on `mgmt.modreduce %x : T {key = value}`: the attributes must precede the types.
+    /// Returns true if it gave advice.
     pub(super) fn late_attributes(&mut self, window: &Window, at: usize) -> bool {
         if !self.problem.message.starts_with("expected the attributes before") {
             return false;
@@ -123,7 +124,8 @@ impl Adviser<'_> {
         true
     }
 
-    /// `module @m {scheme.ckks} {`: the keyword before the attributes is missing.
+    /// Advises on `module @m {scheme.ckks} {`, where the keyword before the attributes is missing.
+    /// Returns true if it gave advice.
     pub(super) fn missing_attributes(&mut self, window: &Window, at: usize) -> bool {
         let name = self.ir.op_name(self.op);
         let is_header = name == "builtin.module";
@@ -150,7 +152,8 @@ impl Adviser<'_> {
         true
     }
 
-    /// A word or a sign that another language has for the keyword that is expected.
+    /// Proposes the expected keyword if the text contains a word or a sign of another language
+    /// instead.
     pub(super) fn other_word(&mut self, window: &Window, at: usize, literals: &[String]) {
         let Some(here) = window.get(at).filter(|it| !it.at_line_start) else { return };
         for it in literals {
@@ -184,7 +187,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// `=>`, `==`, `:=`, and `:` instead of `->`.
+    /// Advises on `=>`, `==`, `:=`, and on `:` instead of `->`.
     pub(super) fn other_sign(&mut self, window: &Window, at: usize) {
         let tokens = &window.tokens;
         let Some(here) = window.get(at) else { return };
@@ -234,7 +237,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// `: i32, i32 -> i32` in generic form, where the types must be in parentheses.
+    /// Proposes parentheses for `: i32, i32 -> i32` in generic form.
     pub(super) fn wrap_types(&mut self, window: &Window, at: usize) {
         let tokens = window.tokens.get(at..).unwrap_or(&[]);
         let arrow = tokens.iter().position(|it| it.kind == TokenKind::Arrow);
@@ -249,7 +252,7 @@ impl Adviser<'_> {
         self.sure();
     }
 
-    /// `a: i32` and `i32 %a` in the arguments of a function.
+    /// Advises on `a: i32` and `i32 %a` in the arguments of a function.
     pub(super) fn argument(&mut self, window: &Window, at: usize) {
         if self.ir.op(self.op).kind != OpKind::FuncFunc {
             return;
@@ -276,7 +279,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes `%` before all arguments of the header that lack it.
+    /// Proposes to insert all missing `%` before the arguments of the header.
     pub(super) fn rename_bare(&mut self, first: &str) {
         let window = self.window();
         let pairs = window.tokens.windows(2);
@@ -296,7 +299,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes to insert the expected text, alone and with text that may follow.
+    /// Proposes to insert the expected tokens, alone and with text that may follow.
     pub(super) fn missing_pieces(
         &mut self,
         window: &Window,
@@ -313,7 +316,7 @@ impl Adviser<'_> {
         }
         types.truncate(MAX_TYPES);
         let mut out: Vec<(String, usize, String)> = Vec::new();
-        // The place may be behind the blanks before the next token.
+        // The problem may be after the blanks that precede the next token.
         let end = at.checked_sub(1).and_then(|it| window.get(it)).map(|it| window.range(it).end);
         let between = |end: usize| self.source.slice(end..self.at.start);
         let start = match end {
@@ -328,7 +331,7 @@ impl Adviser<'_> {
             let space = if is_closer || is_argument { "" } else { " " };
             let is_closed = matches!(next, Some(')' | ',' | ']' | '>'));
             let behind = if is_apart || is_closed || is_closer && it != "," { "" } else { " " };
-            // A keyword that is almost right.
+            // A misspelled keyword.
             if let Some(token) = here
                 && token.kind == TokenKind::Bare
                 && distance(window.str(token), it, 2).is_some()
@@ -348,7 +351,7 @@ impl Adviser<'_> {
                 self.replace(format!("Replace by `{it}`"), range, it.clone());
             }
             if it == ":" && self.ir.is_secret_generic(self.op) {
-                // The type of the operand before it.
+                // The type of the preceding operand.
                 let value = at.checked_sub(1).and_then(|it| window.get(it));
                 let name = value.map(|it| window.str(it).trim_start_matches('%').to_owned());
                 let id = name.and_then(|it| self.ir.interner.find_name(&it));
@@ -363,7 +366,7 @@ impl Adviser<'_> {
                 continue;
             }
             if it == "}" {
-                // Before the types behind the dictionary.
+                // Insert `}` before the types that follow the dictionary.
                 let line = window.tokens.iter().enumerate().skip(at.saturating_sub(8)).rev();
                 let colons = line.filter(|it| it.1.kind == TokenKind::Colon).take(3);
                 for (_, colon) in colons {
@@ -384,7 +387,7 @@ impl Adviser<'_> {
                 }
             }
             if it == "(" {
-                // `-> i32 {` of an op whose types must be in parentheses.
+                // `-> i32 {` of an op whose types need parentheses.
                 if let Some(token) = here {
                     let range = window.range(token);
                     self.propose(
@@ -461,7 +464,7 @@ impl Adviser<'_> {
         for (title, at, text) in out {
             self.insert(title, at, text);
         }
-        // One missing token in the middle of a line: nothing else can be meant.
+        // One missing token in the middle of a line: no other correction is plausible.
         if let ([_], Some(_)) = (literals, here)
             && let Some(it) = self
                 .out
@@ -476,7 +479,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Where all operands have one type, the missing type can only be that.
+    /// If all operands of an op must have one type, the missing type can only be that type.
     pub(super) fn only_type(&mut self) {
         let spec = self.ir.op(self.op).kind.spec();
         if spec.name.starts_with("noisy.")
@@ -494,7 +497,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Function types for an op in generic form.
+    /// Appends proposals of function types for an op in generic form.
     pub(super) fn function_types(&self, out: &mut Vec<(String, usize, String)>) {
         if !self.is_quoted() && self.ir.op(self.op).kind != OpKind::FuncCall {
             return;
@@ -521,7 +524,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes to remove a superfluous sign or operand.
+    /// Proposes to remove a superfluous token or operand.
     pub(super) fn superfluous(&mut self, window: &Window, at: usize, literals: &[String]) {
         let Some(here) = window.get(at).filter(|it| !it.at_line_start) else { return };
         let next = window.get(at + 1);

@@ -1,4 +1,4 @@
-//! Values, types and text around a problem.
+//! The values, types and text near a problem.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::{AttrData, Name, Op, OpKind, Region, Token, TokenKind, Traits, Type, 
 const MAX_ITEMS: usize = 256;
 /// Maximum number of values that are considered.
 const MAX_VALUES: usize = 256;
-/// So much text before and after a problem is read, in bytes.
+/// Number of bytes of text that are read before and after a problem.
 const WINDOW: usize = 4096;
 
-/// Some text of the file, with its tokens.
+/// A part of the text of the file, with its tokens.
 pub(super) struct Window {
     pub(super) start: usize,
     pub(super) text: String,
@@ -21,7 +21,7 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The place of a token in the file.
+    /// The range of a token in the file.
     pub(super) fn range(&self, token: Token) -> Range<usize> {
         self.start + token.start as usize..self.start + token.end as usize
     }
@@ -30,21 +30,21 @@ impl Window {
         &self.text[token.range()]
     }
 
-    /// The number of the first token that ends after a byte of the file.
+    /// The index of the first token that ends after an offset in the file.
     pub(super) fn after(&self, at: usize) -> usize {
         let is_before =
             |it: &Token| self.start + it.end as usize <= at && it.kind != TokenKind::Eof;
         self.tokens.iter().take_while(|it| is_before(it)).count()
     }
 
-    /// A token, if there is one and it is not the end.
+    /// The token at an index; `None` at the end of the text.
     pub(super) fn get(&self, at: usize) -> Option<Token> {
         self.tokens.get(at).copied().filter(|it| it.kind != TokenKind::Eof)
     }
 }
 
 impl Adviser<'_> {
-    /// The text of a range, widened to whole characters and cut to the file.
+    /// The text of a range that is clipped to the file and aligned to characters, with its start.
     fn cut(&self, range: Range<usize>) -> (usize, String) {
         let rope = self.source.text();
         let end = range.end.min(rope.len_bytes());
@@ -60,7 +60,7 @@ impl Adviser<'_> {
         Window { start, text, tokens }
     }
 
-    /// The text of the op near the problem; the line after the op is not part of it.
+    /// The text of the op near the problem. The line after the op is not included.
     pub(super) fn window(&self) -> Window {
         let op = self.ir.range(self.op);
         let start = op.start.max(self.at.start.saturating_sub(WINDOW)).min(self.at.start);
@@ -68,13 +68,13 @@ impl Adviser<'_> {
         self.window_of(start..end)
     }
 
-    /// The whole op, if it is short.
+    /// The text of a whole op, if it is short.
     pub(super) fn window_of_op(&self, op: Op) -> Option<Window> {
         let range = self.ir.range(op);
         (range.len() <= WINDOW).then(|| self.window_of(range))
     }
 
-    /// The text from the problem to the end of its line, and the place where it starts.
+    /// The offset and the text of the line that contains the byte at `at`.
     pub(super) fn line(&self, at: usize) -> (usize, String) {
         let start = self.source.line_start(at);
         let (start, mut text) = self.cut(start..at + WINDOW);
@@ -84,8 +84,8 @@ impl Adviser<'_> {
         (start, text)
     }
 
-    /// Values that the op may use, nearest first: results of the ops before it, arguments, and the
-    /// same of the regions around up to an isolated one. Not all of them dominate the op.
+    /// The values that the op may use, nearest first: results of the preceding ops and arguments,
+    /// also of the enclosing regions up to an isolated one. Not all of them dominate the op.
     pub(super) fn values(&self) -> Vec<Value> {
         self.values_at(self.op)
     }
@@ -121,7 +121,7 @@ impl Adviser<'_> {
         out
     }
 
-    /// As [`Self::values`], those of a type, first those that nothing uses.
+    /// Like [`Self::values`], only those of a type; unused values come first.
     pub(super) fn values_of_type(&self, ty: Type) -> Vec<Value> {
         let mut all = self.values();
         all.retain(|&it| self.is_of_type(it, ty));
@@ -134,7 +134,7 @@ impl Adviser<'_> {
         found != Type::UNKNOWN && (found == ty || self.ir.interner.is_same_type(found, ty))
     }
 
-    /// The type of a value; [`Type::UNKNOWN`] if it is a guess.
+    /// The type of a value; [`Type::UNKNOWN`] if it is guessed.
     pub(super) fn type_of(&self, value: Value) -> Type {
         let data = self.ir.value(value);
         if data.guessed { Type::UNKNOWN } else { data.ty }
@@ -157,13 +157,13 @@ impl Adviser<'_> {
         self.ir.op(op).results.iter().map(|&it| self.type_of(it)).collect()
     }
 
-    /// The place of a value's name at its definition.
+    /// The range of a value's name at its definition.
     pub(super) fn definition(&self, value: Value) -> Option<Range<usize>> {
         let site = self.ir.definition_site(value)?;
         Some(self.ir.absolute(site, self.ir.value(value).span))
     }
 
-    /// The operand of the op at the place of the problem.
+    /// The index and the value of the operand at the problem.
     pub(super) fn operand_here(&self) -> Option<(usize, Option<Value>)> {
         let start = self.ir.start(self.op);
         let operands = &self.ir.op(self.op).operands;
@@ -172,7 +172,7 @@ impl Adviser<'_> {
         Some((n, operands[n].value))
     }
 
-    /// The innermost function around an op.
+    /// The innermost function that contains the op.
     pub(super) fn function(&self) -> Option<Op> {
         let mut at = self.ir.parent_op(self.op);
         while let Some(it) = at {
@@ -194,7 +194,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// The place and the name of the symbol that an op defines.
+    /// The range and the name of the symbol that an op defines.
     pub(super) fn symbol(&self, op: Op) -> Option<(Range<usize>, &str)> {
         let (name, span) = self.ir.extra(op).symbol?;
         Some((self.ir.absolute(op, span), self.ir.interner.str(name)))
@@ -205,7 +205,7 @@ impl Adviser<'_> {
         self.source.indentation(self.ir.range(op).start)
     }
 
-    /// The place at which an op can be added to the end of a region, and the indentation there.
+    /// The offset at which an op can be appended to a region, and the indentation for it.
     pub(super) fn end_of_region(&self, region: Region) -> (usize, String) {
         let last = self.ir.items(region).last();
         match last {
@@ -217,7 +217,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// A name that no value has that the op sees, such as `%sum_1` or `%7`.
+    /// A name without a value that is visible at the op, such as `%sum_1` or `%7`.
     pub(super) fn fresh(&self, name: &str) -> String {
         let is_free = |name: &String| self.is_free(name);
         let next = match name.parse::<u32>() {

@@ -1,4 +1,4 @@
-//! The block and the results of HEIR's `secret.generic`.
+//! Advice on the block and the results of HEIR's `secret.generic`.
 
 use std::ops::Range;
 
@@ -7,16 +7,16 @@ use crate::{Code, Op, Region, Type, Value};
 
 /// Maximum number of ops that are searched for names.
 const MAX_ITEMS: usize = 256;
-/// Maximum number of ops that use an argument and are changed with its type.
+/// Maximum number of users of an argument that are changed when its type changes.
 const MAX_USES: usize = 16;
 
 impl Adviser<'_> {
-    /// The type inside a secret; every other type itself.
+    /// The type inside a secret; any other type is returned unchanged.
     pub(super) fn opened(&self, ty: Type) -> Type {
         self.ir.interner.secret_element(ty).unwrap_or(ty)
     }
 
-    /// The argument that stands for a secret in the generic around the op.
+    /// The block argument of the enclosing generic that corresponds to a secret operand.
     pub(super) fn argument_for(&self, value: Value) -> Option<Value> {
         let mut around = self.ir.parent_op(self.op)?;
         while !self.ir.is_secret_generic(around) {
@@ -28,7 +28,7 @@ impl Adviser<'_> {
         self.ir.block(self.ir.entry_block(region)).args.get(at).copied()
     }
 
-    /// The arguments of the block of an op.
+    /// Advises on the arguments of the block of a `secret.generic`.
     pub(super) fn entry_arguments(&mut self) {
         if !self.ir.is_secret_generic(self.op) {
             return;
@@ -77,7 +77,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// The place of the type behind the name of an argument.
+    /// The range of the type that follows the name of an argument.
     fn type_behind(&self, label: Op, argument: Value, own: &str) -> Option<Range<usize>> {
         let name = self.ir.absolute(label, self.ir.value(argument).span);
         let rest = self.source.slice(name.end..self.ir.range(label).end);
@@ -127,7 +127,7 @@ impl Adviser<'_> {
         self.help(format!("Add an argument of type {} to the block", types.join(" and one of ")));
         let n = arguments.len();
         let is_free = |it: &String| self.is_free_in(region, it);
-        // Names that the block uses and nothing defines come first.
+        // Undefined names that are used in the block come first.
         let items = self.ir.items(region).take(MAX_ITEMS);
         let operands = items.flat_map(|it| self.ir.op(it).operands.iter());
         let missing = operands.filter(|it| it.value.is_none() && it.name != crate::Name::EMPTY);
@@ -162,7 +162,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes the secret of a yielded value as the type of a result of the generic.
+    /// Proposes the secret type of a yielded value as the type of a result of the generic.
     pub(super) fn retyped_result(&mut self, generic: Op, n: usize, value: Value) {
         let Some(&result) = self.ir.op(generic).results.get(n) else { return };
         let Some(old) = self.ir.interner.written_type_text(self.type_of(result)) else { return };
@@ -178,7 +178,8 @@ impl Adviser<'_> {
         }
     }
 
-    /// A name that is not defined in a generic with fewer arguments than operands.
+    /// Advises on an undefined name in a generic with fewer arguments than operands. Returns true
+    /// if it gave advice.
     pub(super) fn missing_argument(&mut self, name: &str, wanted: Type) -> bool {
         let around = self.ir.parent_op(self.op).filter(|&it| self.ir.is_secret_generic(it));
         let Some(around) = around else { return false };
@@ -209,7 +210,7 @@ impl Adviser<'_> {
         true
     }
 
-    /// The result of a generic that is no secret.
+    /// Advises on a result of a generic that is not a secret. Returns true if it gave advice.
     pub(super) fn plain_result(&mut self) -> bool {
         if !self.ir.is_secret_generic(self.op) || self.problem.code != Code::ResultType {
             return false;

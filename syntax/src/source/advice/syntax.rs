@@ -1,4 +1,4 @@
-//! Names of ops, types and keywords that do not exist.
+//! Advice on unknown names of ops, types and keywords.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::dialect::ops;
 use crate::text::near::distance;
 use crate::{OpKind, Type};
 
-/// Builtin types and how other languages call them.
+/// Names of types in other languages, and the corresponding builtin types.
 const SYNONYMS: [(&str, &str); 34] = [
     ("int", "i32"),
     ("integer", "i32"),
@@ -46,13 +46,13 @@ const SYNONYMS: [(&str, &str); 34] = [
     ("float64", "f64"),
 ];
 
-/// Types that are written as words, without `!`.
+/// Builtin types, which are written without `!`.
 const BUILTIN: [&str; 12] = [
     "index", "none", "tensor", "memref", "vector", "tuple", "complex", "bf16", "f16", "f32", "f64",
     "i32",
 ];
 
-/// Builtin types for a word that is no type.
+/// The builtin type that is most similar to an unknown word.
 pub(super) fn near_builtin(word: &str) -> Option<String> {
     let lower = word.to_ascii_lowercase();
     if lower == "double" {
@@ -74,8 +74,8 @@ pub(super) fn near_builtin(word: &str) -> Option<String> {
     near.filter(|it| word.len() > 3 && it.1.len() > 3).min().map(|it| it.1.to_owned())
 }
 
-/// The ops whose names are nearest to one, nearest first: in the dialect, and by the name after the
-/// dialect in all.
+/// The ops with the most similar names, nearest first: in the same dialect, or with the same name
+/// in other dialects.
 pub(super) fn near_ops(name: &str) -> Vec<String> {
     let dialect = name.split_once('.').map_or("", |it| it.0);
     let own = |it: &&str| it.split_once('.').is_some_and(|it| it.0 == dialect);
@@ -93,7 +93,7 @@ pub(super) fn near_ops(name: &str) -> Vec<String> {
             names.iter().filter(|it| own(it) && is_start(it)).map(|it| (*it).to_owned()).collect();
     }
     if out.is_empty() {
-        // The name without a dialect, or of another one: `add`, `arith.load`, `std.addi`.
+        // The name without a dialect, or with another one: `add`, `arith.load`, `std.addi`.
         let last = |it: &&str| it.split_once('.').is_some_and(|it| it.1 == short);
         out = names.iter().filter(|it| last(it)).map(|it| (*it).to_owned()).collect();
     }
@@ -202,7 +202,8 @@ impl Adviser<'_> {
         }
     }
 
-    /// A keyword within a line that is almost right, such as `attribute {`.
+    /// Advises on a misspelled keyword within a line, such as `attribute {`. Returns true if it
+    /// gave advice.
     fn keyword(&mut self) -> bool {
         if self.source.is_first_on_line(self.at.start) {
             return false;
@@ -211,7 +212,7 @@ impl Adviser<'_> {
         self.near_keyword(&written, self.at.clone())
     }
 
-    /// A word that is almost a keyword.
+    /// Advises on a word that is similar to a keyword. Returns true if it gave advice.
     pub(super) fn near_keyword(&mut self, written: &str, place: Range<usize>) -> bool {
         const KEYWORDS: [&str; 8] =
             ["attributes", "iter_args", "else", "step", "private", "nested", "public", "to"];
@@ -224,7 +225,7 @@ impl Adviser<'_> {
         true
     }
 
-    /// `type = i32`: an alias without its sign.
+    /// Advises on `type = i32`, an alias without its sigil. Returns true if it gave advice.
     fn unsigned_alias(&mut self) -> bool {
         let (start, line) = self.line(self.at.end);
         let behind = line.get(self.at.end - start..).unwrap_or("").trim_start();
@@ -254,7 +255,8 @@ impl Adviser<'_> {
         true
     }
 
-    /// `func.func @f(%a: i5) i5 {`: the word is a type, and `->` is missing before it.
+    /// Advises on `func.func @f(%a: i5) i5 {`: the word is a type, and `->` is missing before it.
+    /// Returns true if it gave advice.
     fn missing_arrow(&mut self) -> bool {
         let written = self.text_here();
         let is_int = written.strip_prefix('i').is_some_and(|it| it.parse::<u32>().is_ok());
@@ -271,7 +273,7 @@ impl Adviser<'_> {
         true
     }
 
-    /// Types that are almost the written one, such as `!noisy.i23`.
+    /// Types that are similar to the written one, such as `!noisy.i23`.
     pub(super) fn near_types(written: &str) -> Vec<String> {
         let known = ["!noisy.i32"];
         let body = written.trim_start_matches('!');
@@ -308,7 +310,7 @@ impl Adviser<'_> {
     pub(super) fn unknown_case(&mut self) {
         let (start, line) = self.line(self.at.start);
         let offset = self.at.start - start;
-        // The place is the word, or the end of the text before it.
+        // The problem is at the word, or at the end of the preceding text.
         let from = offset + line[offset..].len() - line[offset..].trim_start().len();
         let word: String = line[from..]
             .chars()
@@ -381,7 +383,7 @@ impl Adviser<'_> {
             self.relate(window.range(first), format!("`{name}` is given here, too"));
         }
         self.help(format!("Remove or rename one of the two entries `{name}`"));
-        // The entry up to the next comma or brace, with the comma before it.
+        // The entry up to the next comma or brace, with the preceding comma.
         let mut depth = 0usize;
         let mut end = at;
         while let Some(it) = window.get(end) {
@@ -405,7 +407,7 @@ impl Adviser<'_> {
         self.replace(format!("Rename the second `{name}`"), range, format!("{name}_1"));
     }
 
-    /// The types that an op may want, the most likely first, as text.
+    /// The texts of the types that may be expected in an op, the most likely first.
     pub(super) fn likely_types(&self) -> Vec<String> {
         let name = self.ir.op_name(self.op).to_owned();
         let mut out: Vec<String> = Vec::new();

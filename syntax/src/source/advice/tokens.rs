@@ -1,4 +1,4 @@
-//! Tokens that are missing, superfluous or another one.
+//! Advice on missing, superfluous and wrong tokens.
 
 use super::scope::Window;
 use super::syntax::near_builtin;
@@ -77,12 +77,12 @@ impl Adviser<'_> {
         }
     }
 
-    /// The op and the rest of its line.
+    /// The text of the op.
     pub(super) fn window_with_line(&self) -> Window {
         self.window()
     }
 
-    /// Adds the op that lacks the token, and the token in its place, to the message.
+    /// Adds the name of the op and the found token to the message.
     fn name_found(&mut self, window: &Window, here: Option<Token>) {
         let place = match (self.op_name(), self.ir.op(self.op).kind) {
             (Some(name), _) => format!(" in `{name}`"),
@@ -120,7 +120,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// The custom syntax of the op, with examples of operands, on one line.
+    /// An example of the op in custom syntax, on one line.
     pub(super) fn form(&self) -> Option<String> {
         let spec = self.ir.op(self.op).kind.spec();
         if spec.name.is_empty() || self.is_quoted() {
@@ -131,7 +131,7 @@ impl Adviser<'_> {
         (form.len() <= 100 && form.contains(' ')).then_some(form)
     }
 
-    /// A value is expected instead of a token.
+    /// Advises on a token where a value is expected.
     fn no_value(&mut self, window: &Window, at: usize, it: Token) {
         let word = window.str(it).to_owned();
         let range = window.range(it);
@@ -196,7 +196,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes `%` before all words from a place on that are names of values.
+    /// Proposes `%` before all words from token `from` on that are names of values.
     fn all_bare(&mut self, window: &Window, from: usize, first: Token) {
         let region = self.ir.op(self.op).parent;
         let (mut edits, mut names) = (Vec::new(), Vec::new());
@@ -218,7 +218,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes constants for the numbers that stand where values are expected.
+    /// Proposes constants for numbers where values are expected.
     fn numbers(&mut self, window: &Window, from: usize) {
         let line = self.source.line_start(self.ir.range(self.op).start);
         if !self.source.is_first_on_line(self.ir.range(self.op).start) {
@@ -261,7 +261,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// A type is expected instead of a token.
+    /// Advises on a token where a type is expected.
     fn no_type(&mut self, window: &Window, it: Token) {
         let word = window.str(it).to_owned();
         let range = window.range(it);
@@ -307,7 +307,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// An operand is missing.
+    /// Advises on a missing operand.
     fn missing_operand(&mut self) {
         let spec = self.ir.op(self.op).kind.spec();
         if spec.operands.least > 0 && spec.operands.least == spec.operands.most {
@@ -323,7 +323,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// `%a =` with nothing behind it: the op is missing.
+    /// Advises on `%a =` without an op.
     fn after_equal(&mut self, before: Option<Token>) {
         let is_equal = before.is_some_and(|it| it.kind == TokenKind::Equal);
         if !is_equal || !self.problem.message.contains("operation") {
@@ -333,7 +333,7 @@ impl Adviser<'_> {
         self.help("Write the op that defines this name");
     }
 
-    /// `%0b`: a name that starts with a digit has digits only.
+    /// Advises on `%0b`: a name that starts with a digit may only have digits.
     fn digit_name(&mut self, window: &Window, before: Option<Token>, here: Option<Token>) {
         let (Some(name), Some(rest)) = (before, here) else { return };
         let is_number = |it: &str| it[1..].bytes().all(|it| it.is_ascii_digit());
@@ -348,7 +348,8 @@ impl Adviser<'_> {
         self.bad_number(&whole);
     }
 
-    /// A value whose name is followed by letters, in an op that was read without its grammar.
+    /// Advises on a value whose numeric name is directly followed by letters. Returns true if it
+    /// gave advice.
     pub(super) fn digits_and_letters(&mut self) -> bool {
         let name = self.text_here();
         let (start, line) = self.line(self.at.end);
@@ -375,7 +376,7 @@ impl Adviser<'_> {
         self.rename_text(whole, &format!("%{fresh}"));
     }
 
-    /// Proposes to write a name in the function of the op in another way.
+    /// Proposes to replace a name throughout the function that contains the op.
     pub(super) fn rename_text(&mut self, old: &str, new: &str) {
         let around = self.function().unwrap_or(self.op);
         let Some(window) = self.window_of_op(around) else { return };
@@ -389,22 +390,22 @@ impl Adviser<'_> {
         self.propose(format!("Rename {old} to {new}"), edits);
     }
 
-    /// Returns true if the name of the op is quoted: it is in generic form.
+    /// Returns true if the name of the op is quoted, so the op is in generic form.
     pub(super) fn is_quoted(&self) -> bool {
         self.source.slice(self.ir.name_range(self.op)).starts_with('"')
     }
 }
 
-/// The alternatives of a message: `expected ',' or '>'`.
+/// The alternatives in a message such as `expected ',' or '>'`.
 fn wanted(message: &str) -> Vec<String> {
     let Some(rest) = message.strip_prefix("expected ") else { return Vec::new() };
-    // A comma may be quoted itself.
+    // One of the alternatives may be a quoted comma.
     let rest = rest.replace("','", "'\u{1}'");
     let parts = rest.split(" or ").flat_map(|it| it.split(", "));
     parts.map(|it| it.trim().replace('\u{1}', ",")).collect()
 }
 
-/// The token of an alternative that is one: `'->'`, `'=' after the SSA name`.
+/// The quoted token of an alternative: `->` in `'->'`, `=` in `'=' after the SSA name`.
 fn literal(wanted: &str) -> Option<&str> {
     let rest = wanted.strip_prefix('\'')?;
     let (token, _) = rest.split_once('\'')?;

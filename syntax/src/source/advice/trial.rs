@@ -1,4 +1,4 @@
-//! Proposals that help, found by trying them.
+//! Selects the proposals that help by applying each to a copy.
 
 use std::ops::Range;
 
@@ -7,26 +7,30 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Proposal;
 use crate::{Category, Code, Op, Problem, Source};
 
-/// Maximum number of proposals that are tried for one request; later problems have none.
+/// Maximum number of proposals that are tried for one request. Later problems have no proposals.
 const MAX_TRIALS: usize = 256;
-/// Maximum number of problems that are listed for one request: each trial lists those of the text.
+/// Maximum number of problems that are computed for one request. Each trial computes all problems
+/// of the text.
 const MAX_LISTED: usize = 200_000;
 
-/// The problems of a text.
+/// The numbers of problems of a text.
 #[derive(Clone, Copy)]
 struct Tally {
     n_problems: usize,
-    /// Number of problems that hide others.
+    /// Number of problems that may hide others.
     n_blocking: usize,
 }
 
 impl Source {
-    /// Returns the proposals that help against each of some problems, those that leave the fewest
-    /// first. Each is tried on a copy of the text. One that removes a problem which hid others is
-    /// kept, unless one of those is in the changed lines.
+    /// Returns the proposals that help against each of some problems, sorted by the number of
+    /// remaining problems. Each is tried on a copy of the text. A proposal that removes a problem
+    /// may reveal problems that were hidden by it; it is kept unless one of them is in the changed
+    /// lines.
     ///
-    /// A problem that the best proposal of an earlier one removes has no own proposals: both
-    /// together would change correct text. A sure proposal does not give way to a guess.
+    /// If the best proposal of an earlier problem removes a later problem, the later one has no
+    /// proposals of its own: applying both would change correct text. There is one exception: if
+    /// the earlier proposal is unsure and the later problem has a sure one, the later problem keeps
+    /// its proposals.
     pub fn proven(&self, problems: &[&(Op, Range<usize>, Problem)]) -> Vec<Vec<Proposal>> {
         let text = self.text().to_string();
         let mut copy: Option<Source> = None;
@@ -34,7 +38,7 @@ impl Source {
         let before = tally(&self.problems());
         let most = (MAX_LISTED / before.n_problems.max(1)).clamp(1, MAX_TRIALS);
         let mut out: Vec<Vec<Proposal>> = Vec::with_capacity(problems.len());
-        // The problems that an earlier proposal removes, and whether that is sure.
+        // The problems that an earlier proposal removes; true if that proposal is sure.
         let mut removed: FxHashMap<usize, bool> = FxHashMap::default();
         for (n, (op, range, problem)) in problems.iter().enumerate() {
             let is_in_time = n_trials < most;
@@ -66,8 +70,8 @@ impl Source {
         out
     }
 
-    /// The number of problems after some edits, which are taken back, and the numbers of those of
-    /// `others` that are gone then; `None` if the edits do not help.
+    /// Applies a proposal and reverts it. Returns the number of remaining problems, and the indices
+    /// of those of `others` that it removes; `None` if it does not help.
     fn after(
         &mut self,
         it: &Proposal,

@@ -1,4 +1,4 @@
-//! Advice on types that clash with those of an op, and on literals that do not fit their types.
+//! Advice on type mismatches, and on literals that do not fit their types.
 
 use std::ops::Range;
 
@@ -64,7 +64,7 @@ impl Adviser<'_> {
         self.other_values(&place, wanted, value);
     }
 
-    /// Proposes the result of an op that converts the value to the type that is expected.
+    /// Proposes the result of an existing op that converts the value to the expected type.
     fn converted(&mut self, place: &Range<usize>, value: Value, wanted: Type) {
         let conversions = self.conversions(self.type_of(value), wanted);
         for other in self.values_of_type(wanted) {
@@ -80,7 +80,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes the type that is expected for a constant without a written type.
+    /// Proposes the expected type for a constant without a stated type.
     fn retyped_constant(&mut self, value: Value, wanted: &str) {
         let Def::Result(def, _) = self.ir.value(value).def else { return };
         let range = self.ir.range(def);
@@ -96,7 +96,8 @@ impl Adviser<'_> {
         }
     }
 
-    /// `noisy.decode %a : i5 -> !noisy.i32`: the types are in the wrong order.
+    /// Advises on `noisy.decode %a : i5 -> !noisy.i32`: the types are in the wrong order. Returns
+    /// true if it gave advice.
     fn swapped_types(&mut self) -> bool {
         if !matches!(self.ir.op_name(self.op), "noisy.decode" | "noisy.encode")
             && !self
@@ -142,7 +143,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// Proposes other values of the type that is expected.
+    /// Proposes other values of the expected type.
     pub(super) fn other_values(&mut self, place: &Range<usize>, ty: Type, value: Value) {
         let others = self.values_of_type(ty);
         for it in others.into_iter().filter(|&it| it != value).take(MAX_VALUES) {
@@ -151,7 +152,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// The operand that a message calls by its number, `operand #1`.
+    /// The index of the operand in a message with `operand #1`.
     fn operand_named(&self) -> Option<usize> {
         let (_, rest) = self.problem.message.split_once("operand #")?;
         let n = rest.split(|it: char| !it.is_ascii_digit()).next()?.parse().ok()?;
@@ -161,7 +162,7 @@ impl Adviser<'_> {
     pub(super) fn operand_type(&mut self) {
         let here = self.operand_here().map(|it| it.0);
         let Some(n) = here.or_else(|| self.operand_named()) else {
-            // Operands of different types: the first that differs.
+            // The operands have different types.
             return self.types_differ();
         };
         let data = self.ir.op(self.op);
@@ -214,7 +215,7 @@ impl Adviser<'_> {
         all.into_iter().map(|it| self.type_of(it)).find(|&it| self.kind(it) == Kind::Noisy)
     }
 
-    /// `noisy.encode` of an integer of more than 5 bits.
+    /// Advises on `noisy.encode` of an integer of more than 5 bits.
     fn encode_operand(&mut self, value: Value, found: Type, place: &Range<usize>) {
         let start = self.ir.range(self.op).start;
         let (own, name) = (self.show(found), self.ir.value_text(value));
@@ -238,7 +239,7 @@ impl Adviser<'_> {
         self.propose(format!("Convert {name} to i5 by {by}"), edits);
     }
 
-    /// A `return` of another type than the function declares.
+    /// Advises on a `return` whose type differs from the result type of the function.
     fn returned(&mut self, n: usize, value: Value, place: &Range<usize>) {
         let Some(function) = self.function() else { return };
         let Some((_, results)) = self.signature(function) else { return };
@@ -260,7 +261,7 @@ impl Adviser<'_> {
             edits.extend(own.clone().map(|it| (it, text.clone())));
             others.push((format!("Return {other}"), edits));
         }
-        // If a result has no other use, another value in its place makes the op that computes it
+        // If the returned result has no other use, returning another value would make its op
         // unused.
         let is_dropped = self.ir.value(value).uses.len() == 1
             && matches!(self.ir.value(value).def, Def::Result(..));
@@ -280,7 +281,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// The place of the result types in the header of a function.
+    /// The range of the result types in the header of a function.
     pub(super) fn result_types_range(&self, function: Op) -> Option<Range<usize>> {
         let range = self.ir.head_range(function);
         let text = self.source.slice(range.start..range.end.min(range.start + 4096));
@@ -291,7 +292,7 @@ impl Adviser<'_> {
         (!rest.is_empty()).then(|| range.start + from..range.start + from + rest.len())
     }
 
-    /// Operands that must have one type.
+    /// Advises on operands that must have one type.
     fn types_differ(&mut self) {
         let operands = &self.ir.op(self.op).operands;
         let values: Vec<Value> = operands.iter().filter_map(|it| it.value).collect();
@@ -336,7 +337,7 @@ impl Adviser<'_> {
             let place = self.type_places(&own).pop();
             let mut types = self.likely_types();
             types.extend(["i5", "i1", "!noisy.i32", "f64"].map(str::to_owned));
-            // The types that the message quotes come first.
+            // Types that are quoted in the message come first.
             let quoted = self.problem.message.split('\'').skip(1).step_by(2).map(str::to_owned);
             let mut all: Vec<String> = quoted.collect();
             if self.ir.op_name(self.op) == "noisy.decode" {
@@ -355,7 +356,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// A cast in the wrong direction, or between other types.
+    /// Advises on a cast in the wrong direction or between the wrong types.
     pub(super) fn cast(&mut self) {
         let data = self.ir.op(self.op);
         let Some(value) = data.operands.first().and_then(|it| it.value) else { return };
@@ -467,7 +468,7 @@ impl Adviser<'_> {
         }
     }
 
-    /// The type at the end of a literal: the word behind its `:`.
+    /// The types after a literal: the words that follow `:`.
     fn types_behind(line: &str, offset: usize) -> Vec<String> {
         let rest = line.get(offset..).unwrap_or("");
         let parts = rest.split(": ").skip(1);
@@ -480,13 +481,13 @@ impl Adviser<'_> {
             .collect()
     }
 
-    /// The shapes of a literal and of its type, as the message states them.
+    /// The shapes of a literal and of its type, as stated in the message.
     fn shapes(&self) -> Option<(String, String)> {
         let mut parts = self.problem.message.split(['(', ')']).skip(1).step_by(2);
         Some((parts.next()?.to_owned(), parts.next()?.to_owned()))
     }
 
-    /// The shaped type on the line of the problem.
+    /// The range of the shaped type on the line of the problem.
     fn shaped_type(&self) -> Option<Range<usize>> {
         let (start, line) = self.line(self.at.start);
         let offset = ["tensor<", "vector<"].iter().filter_map(|it| line.rfind(it)).max()?;
@@ -495,7 +496,7 @@ impl Adviser<'_> {
     }
 }
 
-/// The numbers that a signless integer of some bits may be written as.
+/// The range of literals of a signless integer type.
 fn range_of(width: u32) -> (i128, i128) {
     if width == 0 || width >= 127 {
         return (i128::MIN, i128::MAX);
@@ -503,7 +504,7 @@ fn range_of(width: u32) -> (i128, i128) {
     (-(1 << (width - 1)), (1 << width) - 1)
 }
 
-/// A message with plain words instead of those of MLIR's type constraints.
+/// Replaces MLIR's names of type constraints in a message by plain words.
 fn plain(message: &str) -> String {
     message
         .replace("signless-integer-like", "an integer or index")

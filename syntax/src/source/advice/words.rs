@@ -1,9 +1,9 @@
-//! Words of messages that hold for any problem.
+//! Wording that is shared by messages about all problems.
 
 use crate::Code;
 
-/// Returns true if a message names something of the program: a value, a symbol, a label, an alias,
-/// an op, or a quoted word.
+/// Returns true if a message contains a name from the program: a value, a symbol, a label, an
+/// alias, an op, or a quoted word.
 fn has_subject(message: &str) -> bool {
     let starts_name = |at: usize, it: char| {
         matches!(it, '%' | '@' | '^')
@@ -17,13 +17,14 @@ fn has_subject(message: &str) -> bool {
     has_name || is_quoted('`')
 }
 
-/// A message with the op as its subject; `None` if it has a subject.
+/// Adds the op as the subject of a message; `None` if the message already has a subject.
 pub(super) fn with_subject(message: &str, op: Option<&str>) -> Option<String> {
     let op = op?;
     if has_subject(message) {
         return None;
     }
-    // These go on after the name of the op; others are sentences of their own.
+    // Messages that start with these verbs continue a sentence that starts with the op. Others are
+    // complete sentences.
     let verbs = [
         "has ",
         "must ",
@@ -48,7 +49,7 @@ pub(super) fn with_subject(message: &str, op: Option<&str>) -> Option<String> {
     Some(format!("{message} (in `{op}`)"))
 }
 
-/// The remedy that the page of a code states between its examples.
+/// The remedy of a code: the text between the examples in its documentation.
 pub(super) fn remedy(code: Code) -> Option<String> {
     let after = code.docs().split("```mlir").nth(1)?.split("```").nth(1)?;
     let text = after.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -56,7 +57,7 @@ pub(super) fn remedy(code: Code) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// A number of things: `1 operand`, `2 operands`.
+/// A number with a noun: `1 operand`, `2 operands`.
 pub(super) fn count(n: usize, thing: &str) -> String {
     if n == 1 { format!("{n} {thing}") } else { format!("{n} {thing}s") }
 }

@@ -1,12 +1,12 @@
-//! Random edits: of text, of lines of a program with much to verify, of aliases. After each,
-//! everything equals reading anew (`edit` holds it).
+//! Random edits of text, of lines of a program with many rules to verify, and of aliases. After
+//! each edit, everything equals a new parse (checked by `edit`).
 
 use proptest::prelude::*;
 
 use super::{PROGRAM, Source, edit};
 use crate::laws::check_ranges;
 
-/// Text that edits insert: what people type, and what breaks things.
+/// Text that edits insert: usual text, and text that breaks programs.
 fn snippet() -> impl Strategy<Value = String> {
     prop_oneof![
         proptest::sample::select(vec![
@@ -68,7 +68,7 @@ fn snippet() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A program with much to verify: branches, loops, calls, symbols.
+/// A program to which many rules of the verifier apply: branches, loops, calls, symbols.
 const STRUCTURED: &str = "\
 func.func @f(%a: i32, %c: i1) -> i32 {
   %0 = arith.addi %a, %a : i32
@@ -118,7 +118,7 @@ module @m {
 }
 ";
 
-/// Lines that structured programs are made of, fitting and not.
+/// Lines of structured programs, correct and incorrect ones.
 const LINES: &[&str] = &[
     "  ^bb7(%u: tensor<8xi32",
     "  weird.op : vector<4x",
@@ -175,7 +175,7 @@ const LINES: &[&str] = &[
     "func.func @k(%a: i32, %c: i1) -> i32 {\n  cf.br ^bb1\n^bb1:\n  return %a : i32\n}",
 ];
 
-/// Words that are put in the place of others.
+/// Replacements of words.
 const WORDS: &[(&str, &str)] = &[
     ("i32", "i64"),
     ("i64", "i32"),
@@ -202,12 +202,12 @@ const WORDS: &[(&str, &str)] = &[
     ("{", "attributes {x} {"),
 ];
 
-/// An edit of a structured program: a place, and the lines or the word to insert.
+/// An edit of a structured program.
 #[derive(Clone, Debug)]
 enum Change {
-    /// Removes lines from the one of this number on, and puts another in their place.
+    /// The index of a line, the number of lines to remove, and the index of the line to insert.
     Lines(usize, usize, Option<usize>),
-    /// Replaces an occurrence of a word.
+    /// The occurrence of a word, and the index of its replacement.
     Word(usize, usize),
 }
 
@@ -242,7 +242,7 @@ impl Change {
     }
 }
 
-/// A program of aliases, in two chunks.
+/// A program with aliases in two chunks.
 const ALIASED: &str = "\
 !t = i32
 #a = 1 : !t
@@ -266,7 +266,7 @@ func.func @f(%x: !t, %y: !u, %i: index) -> !t {
 func.func private @g(!t) attributes {a = #a}
 ";
 
-/// Lines of aliases and of what names them.
+/// Lines that define or use aliases.
 const ALIAS_LINES: &[&str] = &[
     "!t = i32",
     "!t = i64",
@@ -294,7 +294,7 @@ const ALIAS_LINES: &[&str] = &[
     "module {",
 ];
 
-/// Words of aliases that are put in the place of others.
+/// Replacements of words that concern aliases.
 const ALIAS_WORDS: &[(&str, &str)] = &[
     ("!t", "!u"),
     ("!u", "!t"),

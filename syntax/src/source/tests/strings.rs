@@ -1,5 +1,5 @@
-//! Strings are bytes: each keeps its bytes, however it is spelled, and the same bytes are the same
-//! string.
+//! Tests of strings. A string is a sequence of bytes: its bytes are kept for every spelling, and
+//! equal bytes are equal strings.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::print::{self, Style};
 use crate::string::{bytes_of, unquoted};
 use crate::{Ir, Op, Source};
 
-/// The text as it is printed in the generic form, and in the own forms of its ops.
+/// Prints a text in the generic and in the custom form.
 fn printed(text: &str) -> [String; 2] {
     let source = Source::new(text);
     assert_eq!(source.problems(), [], "{text}");
@@ -112,8 +112,8 @@ fn prints_the_resources_that_the_program_mentions() {
         check_resources(&text, &section(&blob));
         check(&text, &format!("dense_resource<{written}>"));
     }
-    // In the order of their mentions; sections and groups in parts; of two with the same key the
-    // last counts.
+    // Resources are printed in the order of their uses. Sections and groups may be split. Of two
+    // resources with the same key, the last one is used.
     check_resources(
         "module attributes {t.a = [dense_resource<z> : tensor<2xi8>, dense_resource<a> : tensor<2xi8>]} {}
 {-# external_resources: {\"a b\": {k: \"\\FF\", k: true}, u: {}, \"a b\": {\"l l\": 5}},
@@ -170,7 +170,7 @@ module {} loc(#l)
     assert!(printed.contains("\"a b\": \"0x01\"") && !printed.contains("c: \"0x02\""), "{printed}");
 }
 
-/// The spelling of a byte, one of several.
+/// One of several spellings of a byte.
 fn spelled(byte: u8, choice: u8) -> String {
     let is_plain = matches!(byte, 0x20..=0x7e) && !b"\"\\".contains(&byte);
     match (byte, choice % 3) {
@@ -183,8 +183,8 @@ fn spelled(byte: u8, choice: u8) -> String {
     }
 }
 
-/// The literal that starts after a mark, decoded one character at a time, without the code under
-/// test; or the bare name after the mark.
+/// The bytes of the literal that follows a mark, decoded independently of the code under test; or
+/// the bare name after the mark.
 fn literal_after(text: &str, mark: &str) -> Vec<u8> {
     let (_, rest) = text.split_once(mark).unwrap_or_else(|| panic!("{mark} in\n{text}"));
     let Some(inside) = rest.strip_prefix('"') else {
@@ -217,7 +217,7 @@ fn ops(ir: &Ir) -> Vec<Op> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Attributes, symbols and keys of resources keep their bytes when they are printed and read
+    /// Attributes, symbols and keys of resources keep their bytes when they are printed and parsed
     /// again.
     #[test]
     fn strings_keep_their_bytes(

@@ -1,4 +1,4 @@
-//! Types that are the same except for meaningless blanks and the spelling of floats.
+//! Equality of types up to insignificant blanks and the spelling of floats.
 
 use rustc_hash::FxHashSet;
 
@@ -9,8 +9,8 @@ use crate::{Attr, Name, Type};
 
 impl Interner {
     /// Returns true if two types differ only in blanks and the spelling of floats in the bodies of
-    /// types and attributes of other dialects. Compares each pair of parts once, however often they
-    /// are used and however deep they nest.
+    /// types and attributes of other dialects. Compares each pair of parts once, even if they are
+    /// used repeatedly, and uses no recursion.
     pub(crate) fn is_same_type(&self, a: Type, b: Type) -> bool {
         let mut it = Comparison { interner: self, open: Vec::new(), seen: FxHashSet::default() };
         it.open.push(Pair::Types(a, b));
@@ -27,15 +27,15 @@ impl Interner {
     }
 }
 
-/// Two parts in the same place.
+/// Two corresponding parts of the compared types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Pair {
     Types(Type, Type),
     Attrs(Attr, Attr),
 }
 
-/// A comparison of two types. Each method returns true if two parts are the same except for their
-/// contents, which are compared later.
+/// A comparison of two types. Each method returns true if two parts are equal except for their
+/// nested parts, which are added to `open`.
 struct Comparison<'a> {
     interner: &'a Interner,
     open: Vec<Pair>,
@@ -78,7 +78,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Leaves two parts to be compared.
+    /// Adds two parts that must be compared later. Always returns true.
     fn later(&mut self, pair: Pair) -> bool {
         self.open.push(pair);
         true
@@ -125,11 +125,11 @@ impl Comparison<'_> {
     }
 }
 
-/// A text for comparison: its characters without blanks, and its floats by value, since a dialect's
-/// printer writes `2.0` as `2.000000e+00`.
+/// The tokens of a text for comparison: its characters without blanks, and its floats by value,
+/// because a dialect's printer may print `2.0` as `2.000000e+00`.
 struct Pieces<'a> {
     rest: &'a str,
-    /// True if the next character may continue a word, whose digits are no number.
+    /// True if the next character may continue a word. The digits of a word are not a number.
     in_word: bool,
 }
 
@@ -167,8 +167,8 @@ impl<'a> Iterator for Pieces<'a> {
 mod tests {
     use crate::Source;
 
-    /// The problems of a function that returns the last of one chain of tuples as the last of
-    /// another.
+    /// Checks the number of problems of a function that returns a value whose type is nested in one
+    /// chain of tuples, where the other chain is expected.
     fn check(first: [&str; 2], expected: usize) {
         let n = 50_000;
         let mut text = format!("!b0 = {}\n!c0 = {}\n", first[0], first[1]);

@@ -1,4 +1,4 @@
-//! The data of interned types and attributes, and the ids that are the same in every document.
+//! The data of interned types and attributes, and the ids that are equal in every document.
 
 use crate::{Attr, Name, Type};
 
@@ -28,7 +28,7 @@ pub enum Dim {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TypeData {
-    /// Not known: the text gives none, or it is broken. Agrees with every type.
+    /// Unknown: the text states no type, or is broken. Agrees with every type.
     Unknown,
     /// `i32`, `si8`, `ui4`
     Int {
@@ -90,14 +90,14 @@ pub enum TypeData {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AttrData {
-    /// `unit`, and every name of a dictionary without a value.
+    /// `unit`; also the implicit value of a dictionary entry without `=`.
     Unit,
     /// `true`, `false`
     Bool(bool),
-    /// An integer of a type, reduced to the width of the type and then sign-extended (wide ones as
-    /// [`AttrData::Text`]).
+    /// An integer of a type, reduced to the width of the type and then sign-extended. Integers of
+    /// types wider than 128 bits are [`AttrData::Text`].
     Int {
-        /// The value; for unsigned types not sign-extended.
+        /// The value; not sign-extended for unsigned types.
         value: i128,
         /// Its type.
         ty: Type,
@@ -109,7 +109,7 @@ pub enum AttrData {
         /// Its type.
         ty: Type,
     },
-    /// The text of a string ([`crate::string`]), with its type if one is given.
+    /// The text of a string ([`crate::string`]), and its type if one is stated.
     String(Name, Option<Type>),
     /// `[a, b]`
     Array(Box<[Attr]>),
@@ -128,17 +128,16 @@ pub enum AttrData {
     },
     /// `affine_map<...>` or `affine_set<...>`.
     Affine(crate::affine::Affine),
-    /// `dense<...> : T`, `sparse<...>`, `dense_resource<...>`, canonical text before the colon, and
-    /// the type.
+    /// `dense<...> : T`, `sparse<...>`, `dense_resource<...>`: the canonical text before the colon,
+    /// and the type.
     Elements(Name, Type),
-    /// `loc(...)`: its parts in the order of the text. Locations within it are attributes of their
-    /// own, so that one that is made of aliases of aliases takes as much room as it is written
-    /// with.
+    /// `loc(...)`: its parts in textual order. Nested locations are attributes of their own, so a
+    /// location with nested aliases needs space proportional to its text.
     Location(Box<[LocationPart]>),
-    /// `#dialect.name<body>`, `strided<...>`, `distinct[0]<...>`: canonical text, and the type if
-    /// one follows.
+    /// `#dialect.name<body>`, `strided<...>`, `distinct[0]<...>`: the canonical text, and the type
+    /// if one follows.
     Text(Name, Option<Type>),
-    /// Not known, because the text is broken.
+    /// Unknown, because the text is broken.
     Unknown,
 }
 
@@ -160,9 +159,9 @@ impl Type {
     pub const NOISY: Type = Type(1);
     /// `i1`
     pub const I1: Type = Type(2);
-    /// `i64`, of integers without a type.
+    /// `i64`, the type of integers without a stated type.
     pub const I64: Type = Type(3);
-    /// `f64`, of floats without a type.
+    /// `f64`, the type of floats without a stated type.
     pub(crate) const F64: Type = Type(4);
     /// `index`
     pub const INDEX: Type = Type(5);

@@ -1,16 +1,16 @@
-//! Definitions of the names of long types and attributes.
+//! Prints the definitions of the names of long types and attributes.
 
 use super::AttrData;
 use super::long::Long;
 use super::text::{Text, Types};
 
 impl Text<'_> {
-    /// The definitions of all printed names, and of the names in these definitions. Each comes
-    /// after those that it uses.
+    /// Returns the definitions of all printed names, and of the names that these definitions use.
+    /// Each name is defined before its uses.
     pub(crate) fn long_definitions(&mut self) -> String {
         let body = std::mem::take(&mut self.out);
         let (mut lines, mut parts) = (Vec::new(), Vec::new());
-        // Names defined on the way get a place behind.
+        // Names that are first used in a definition are appended to `order`.
         while let Some(&what) = self.long.as_ref().and_then(|it| it.order.get(lines.len())) {
             if let Some(long) = &mut self.long {
                 long.said.clear();
@@ -41,7 +41,7 @@ impl Text<'_> {
         out
     }
 
-    /// The definition of a name.
+    /// Writes the definition of a name.
     fn define(&mut self, what: Long) {
         match what {
             Long::Type(ty) => self.spelled_type(ty),
@@ -64,8 +64,8 @@ mod tests {
     use crate::print::{self, Style};
     use crate::{Source, Tool};
 
-    /// A program in `n` aliases of which each is made of two of the one before; `last` stands for
-    /// the last of them.
+    /// A program with `n` aliases, each of which uses the previous one twice. `LAST` is replaced by
+    /// the number of the previous alias, in `program` by that of the last one.
     fn doubled(first: &str, next: impl Fn(usize) -> String, program: &str, n: usize) -> String {
         let mut text = format!("{first}\n");
         for it in 1..=n {
@@ -140,7 +140,7 @@ func.func @f(%x: !tLAST) -> !tLAST {
                 let once = printed(&text, style);
                 assert!(once.len() < 4 * text.len(), "{} bytes\n{text}", once.len());
                 let twice = printed(&once, style);
-                // The module that goes without saying stands nowhere, and has no location.
+                // The implicit module is not in the text and has no location.
                 assert!(twice == once || style.has_locations, "{style:?}\n{twice}\n{once}");
                 assert_eq!(printed(&twice, style), twice, "{style:?}\n{text}");
             }
@@ -188,7 +188,7 @@ func.func @f(%x: !tLAST) -> !tLAST {
         let style = Style { is_custom: true, ..Style::default() };
         let once = printed(&text, style);
         assert_eq!(printed(&once, style), once);
-        // A print for a place in a text has no names above.
+        // A print of a single op has no place to define names.
         let ir = Source::new(&text).into_ir();
         let op = ir.functions()[0];
         assert_eq!(print::op_with_names(&ir, op, style, &print::Names::default()), None);

@@ -1,10 +1,10 @@
-//! Types and attributes of dialects that this project does not parse, spelled as a tool spells
+//! Prints types and attributes of dialects that this project does not parse, as a given tool prints
 //! them.
 //!
-//! A tool that does not know the dialect prints the body as it is written, blanks, line ends and
-//! `//` included. One that does parses it and prints it anew. This module knows the common changes
-//! of that: layout ([`respace`]), and for some the rows of the tables below, each a fact of the
-//! dialect's printer.
+//! A tool without the dialect prints the body unchanged, including blanks, line ends and `//`. A
+//! tool with the dialect parses and reprints it. This module applies the usual changes of a
+//! reprint: blanks ([`respace`]), and for some types and attributes the changes in the tables
+//! below. Each row is a fact about the dialect's printer.
 
 use crate::Tool;
 use crate::identifier::{prefixed_len, word_len};
@@ -20,8 +20,8 @@ const HEIR: &[&str] = &[
     "scifrbool", "secret", "tensor", "tensor_ext", "tfhe_rust", "tfhe_rust_bool",
 ];
 
-/// Attributes whose printer writes a parameter without this prefix; the second: without the
-/// brackets, too.
+/// Attributes whose printer omits a prefix of a parameter: the attribute, the prefix, and true if
+/// the brackets after the prefix are omitted, too.
 const BARE: &[(&str, &str, bool)] = &[
     ("#polynomial.ring", "#polynomial.int_polynomial", false),
     ("#polynomial.ring", "#polynomial.float_polynomial", false),
@@ -29,7 +29,7 @@ const BARE: &[(&str, &str, bool)] = &[
     ("#spirv.coop_matrix_props_khr", "#spirv.scope", false),
 ];
 
-/// Parameters that are left out where they have their default value.
+/// Parameters that are omitted if they have their default value.
 const DEFAULTS: &[(&str, &[&str])] = &[
     (
         "#omp.flags",
@@ -46,17 +46,17 @@ const DEFAULTS: &[(&str, &[&str])] = &[
     ("#sparse_tensor.encoding", &["posWidth = 0", "crdWidth = 0"]),
 ];
 
-/// Parameters with a name that are printed in this order, however they are written.
+/// Named parameters that are always printed in this order.
 const ORDER: &[(&str, &[&str])] = &[
     ("#gpu.loop_dim_map", &["processor", "map", "bound"]),
     ("test.type_with_format", &["three", "two"]),
 ];
 
-/// Appends a type or attribute (with its `#`, or a type without its `!`) as the tool spells it.
+/// Appends a type (without `!`) or attribute (with `#`) as the tool prints it.
 pub(super) fn write(out: &mut String, tool: Tool, text: &str) {
     let name = text.strip_prefix('#').unwrap_or(text);
     let dialect = &name[..name.find(['.', '<']).unwrap_or(name.len())];
-    // Types and attributes of `arith` are parsed, and have their own spelling.
+    // Types and attributes of `arith` are parsed elsewhere and already have their canonical text.
     let is_respaced = knows(tool, dialect) && dialect != "arith";
     let Some(open) = text.find('<').filter(|_| is_respaced) else {
         out.push_str(text);
@@ -77,7 +77,7 @@ pub(super) fn write(out: &mut String, tool: Tool, text: &str) {
     match dialect {
         "sparse_tensor" => body = renamed_dims(&without_levels(&body)),
         "polynomial" => body = sorted_terms(&body, &head[head.find('.').unwrap_or(0)..]),
-        // The meaning of the numbers.
+        // The printer replaces these numbers by letters.
         "rotom" => body = body.replace("[-1:", "[R:").replace("[-2:", "[G:"),
         _ => {}
     }
@@ -92,16 +92,16 @@ fn knows(tool: Tool, dialect: &str) -> bool {
     }
 }
 
-/// A part of a body that balances, or in which brackets do not count.
+/// Characters that affect the nesting of a body: brackets and quotes.
 const BRACKETS: &[char] = &['<', '>', '(', ')', '[', ']', '{', '}', '"'];
 
-/// The body of a type or attribute with one blank where MLIR's printers have one: after a comma,
-/// around an equals sign (SPIR-V has none there), before a colon if there is one after it, nowhere
-/// next to brackets other than braces, and elsewhere where there is any.
+/// Returns the body of a type or attribute with one blank wherever MLIR's printers write one: after
+/// a comma, around an equals sign (except in SPIR-V), before a colon that is followed by a blank,
+/// never next to brackets other than braces, and otherwise where the text has blanks.
 fn respace(text: &str, head: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
-    // The owner of each open bracket.
+    // The type or attribute of each open bracket.
     let mut heads: Vec<&str> = vec![head];
     let mut word = head;
     let mut at = 0;
@@ -117,7 +117,7 @@ fn respace(text: &str, head: &str) -> String {
             continue;
         }
         if byte == b'/' && next == b'/' {
-            // A comment that takes a bracket away leaves what the dialect does not read.
+            // If a comment hides a bracket, the dialect cannot parse the body.
             match text[at..].find('\n').map(|it| at + it) {
                 Some(end) if !text[at..end].contains(BRACKETS) => at = end,
                 _ => return text.to_owned(),
@@ -162,7 +162,7 @@ fn respace(text: &str, head: &str) -> String {
             b'0' if next == b'x' && !last.is_ascii_alphanumeric() => {
                 let digits = &text[at + 1..];
                 let len = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
-                // A bit pattern of a float stays one.
+                // The bit pattern of a float remains hexadecimal.
                 let is_float = digits[len..].trim_start().starts_with(": f");
                 if let (Ok(value), false) = (u64::from_str_radix(&digits[..len], 16), is_float) {
                     out.push_str(&value.to_string());
@@ -179,7 +179,7 @@ fn respace(text: &str, head: &str) -> String {
                 };
                 at = start + len;
                 word = "";
-                // An integer of the default type differs from others.
+                // This attribute prints the default type of integers.
                 if around == "#dlti.dl_entry"
                     && byte.is_ascii_digit()
                     && rest[..len].bytes().all(|it| it.is_ascii_digit())
@@ -196,7 +196,8 @@ fn respace(text: &str, head: &str) -> String {
     out
 }
 
-/// `<a, x = 1, y = 2>` with the parameters that have these names in their order, after the others.
+/// Sorts the parameters of `<a, x = 1, y = 2>` that have these names in this order, after the
+/// others.
 fn ordered(body: &str, names: &[&str]) -> String {
     let Some(inner) = body.strip_prefix('<').and_then(|it| it.strip_suffix('>')) else {
         return body.to_owned();
@@ -228,8 +229,8 @@ fn ordered(body: &str, names: &[&str]) -> String {
     format!("<{}>", parts.join(", "))
 }
 
-/// The terms of polynomials by their exponents. `head` is what the body belongs to, with the dot
-/// before it.
+/// Sorts the terms of polynomials by their exponents. `head` is the name of the type or attribute,
+/// starting with the dot.
 fn sorted_terms(body: &str, head: &str) -> String {
     let exponent = |term: &str| match term.split_once('x') {
         None => 0,
@@ -257,8 +258,8 @@ fn sorted_terms(body: &str, head: &str) -> String {
     out + rest
 }
 
-/// A sparse encoding without the names of levels: `{l0} (d0 = l0) -> (l0 = d0 : dense)` is printed
-/// as `(d0) -> (d0 : dense)`.
+/// Removes the names of levels from a sparse encoding: `{l0} (d0 = l0) -> (l0 = d0 : dense)` is
+/// printed as `(d0) -> (d0 : dense)`.
 fn without_levels(body: &str) -> String {
     let Some(open) = body.find("map = {").map(|it| it + 6) else { return body.to_owned() };
     let Some(close) = body[open..].find('}').map(|it| open + it) else { return body.to_owned() };
@@ -269,7 +270,7 @@ fn without_levels(body: &str) -> String {
     format!("{}{rest}", &body[..open])
 }
 
-/// The dimensions of a sparse encoding are printed as `d0`, `d1`, whatever they are called.
+/// Renames the dimensions of a sparse encoding to `d0`, `d1`, and so on, as its printer does.
 fn renamed_dims(body: &str) -> String {
     let Some(open) =
         body.find("map = ").map(|it| it + 6).and_then(|it| Some(it + body[it..].find('(')?))
@@ -376,7 +377,8 @@ mod tests {
 
     #[test]
     fn a_tool_leaves_alone_what_it_does_not_know() {
-        // In a body that is not read `//` begins no comment, and lines and blanks stay.
+        // In a body that is not parsed, `//` does not start a comment, and line ends and blanks are
+        // kept.
         for text in ["#a.b< \"//>\"  x //: 1\n , 0x10>", "array<//x: 1>", "#a<(b,\n//c)>"] {
             check(text, text);
         }

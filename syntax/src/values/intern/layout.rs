@@ -3,19 +3,19 @@
 use super::Interner;
 use crate::{AttrData, Dim, Type, TypeData};
 
-/// The layout of the elements of a memref, in elements: the one with indices `i` lies at `offset +
-/// sum(i * stride)`.
+/// The strided layout of a memref, in units of elements: the element with indices `i` is at `offset
+/// + sum(i * stride)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The place of the first element; `None` if only a run knows it.
+    /// The position of the first element; `None` if it is dynamic.
     pub offset: Option<i64>,
-    /// The stride of each dimension, if it is known.
+    /// The stride of each dimension; `None` if it is dynamic or does not fit into 64 bits.
     pub strides: Vec<Option<i64>>,
 }
 
 impl Interner {
-    /// The layout of a memref: the one written as `strided<...>`, or rows one after another. `None`
-    /// for other types, for memrefs without a rank, and if a map defines the layout.
+    /// The layout of a memref: the one stated as `strided<...>`, or the row-major layout without
+    /// gaps. `None` for other types, for unranked memrefs, and if a map defines the layout.
     pub fn layout(&self, ty: Type) -> Option<Layout> {
         let TypeData::MemRef { dims: Some(dims), rest, .. } = self.type_data(ty) else {
             return None;
@@ -43,7 +43,7 @@ impl Interner {
     }
 }
 
-/// `4, ?], offset: 2>`, in the one spelling that types have.
+/// Parses the canonical text `4, ?], offset: 2>`.
 fn strided(inside: &str) -> Option<Layout> {
     let (strides, behind) = inside.split_once(']')?;
     let number = |it: &str| it.trim().parse().ok();
@@ -56,9 +56,8 @@ fn strided(inside: &str) -> Option<Layout> {
 }
 
 impl Layout {
-    /// The layout of a part: each of its dimensions starts at an offset and goes on by a number of
-    /// steps, where these are known. Zero times an unknown number is zero; numbers over 64 bits are
-    /// unknown.
+    /// The layout of a subview with an offset and a step in each dimension. Zero times an unknown
+    /// number is zero. Numbers that exceed 64 bits are unknown.
     #[must_use]
     pub fn part(&self, offsets: &[Option<i64>], steps: &[Option<i64>]) -> Layout {
         let times = |a: Option<i64>, b: Option<i64>| match (a, b) {

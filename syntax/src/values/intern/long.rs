@@ -1,10 +1,10 @@
 //! Names for long types and attributes: `!type3` and `#attr`.
 //!
-//! Aliases of aliases take little room in the text: sixty of them, each made of two of the previous
-//! one, are one type of 2^60 parts. If a print with all of them spelled out would be out of
-//! proportion to the program, long types and attributes get names, which are defined above the
-//! program. *Cost.* Linear in the types and attributes that are used, because the parts of each are
-//! short.
+//! A text with nested aliases is short even if its types are long: sixty aliases, each of which
+//! uses the previous one twice, define a type of 2^60 parts. If a print without aliases would be
+//! out of proportion to the program, long types and attributes get names, which are defined above
+//! the program. *Cost.* Linear in the number of used types and attributes, because the parts of
+//! each are short.
 
 use rustc_hash::FxHashMap;
 
@@ -21,21 +21,21 @@ pub(crate) enum Long {
     Attr(Attr),
 }
 
-/// The names that a print uses, in the order of their first use.
+/// The names that are used in a print, in the order of their first use.
 #[derive(Debug, Default)]
 pub(crate) struct LongNames {
     pub(super) order: Vec<Long>,
-    /// The indices in `order`; `None` for short types and attributes.
+    /// For each visited type or attribute, the index in `order`; `None` if it is short.
     pub(super) places: FxHashMap<Long, Option<usize>>,
-    /// Number of types and of attributes that have names.
+    /// Number of named types, and of named attributes.
     n: [usize; 2],
     pub(super) names: Vec<String>,
-    /// The places of the names that were printed since this list was emptied.
+    /// The indices of the names that were printed since this list was cleared.
     pub(super) said: Vec<usize>,
 }
 
 impl LongNames {
-    /// Gives a name to a long type or attribute, and none to a short one.
+    /// Adds a type or attribute; it gets a name if it is long.
     pub(super) fn add(&mut self, what: Long, is_long: bool) -> Option<usize> {
         let place = is_long.then_some(self.order.len());
         self.places.insert(what, place);
@@ -52,14 +52,14 @@ impl LongNames {
     }
 }
 
-/// The name of alias number `n`: the first has no number.
+/// The name of alias number `n`; the first one has no number.
 pub(crate) fn numbered(stem: &str, n: usize) -> String {
     if n == 0 { stem.to_owned() } else { format!("{stem}{n}") }
 }
 
 impl Interner {
-    /// About how many bytes the types, attributes and strings of the document have, each counted
-    /// once.
+    /// Approximate size of the types, attributes and strings of the document in bytes, without
+    /// duplicates.
     pub(crate) fn n_bytes(&self) -> usize {
         let of_type = |it: &TypeData| match it {
             TypeData::Function { inputs, results } => inputs.len() + results.len(),

@@ -1,4 +1,4 @@
-//! Types and attributes as MLIR writes them.
+//! Prints types and attributes in MLIR's syntax.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::identifier::is_bare;
 use crate::string::push_quoted;
 use crate::{Attr, Name, Tool, Type};
 
-/// The aliases that a print uses, in the order of their first use.
+/// The aliases of affine maps and sets that are used in a print, in the order of their first use.
 #[derive(Debug, Default)]
 pub(crate) struct AliasNames {
     pub(crate) maps: Vec<Attr>,
@@ -20,7 +20,7 @@ pub(crate) struct AliasNames {
 }
 
 impl AliasNames {
-    /// The name of a map or set, from now on.
+    /// Returns the name of a map or set; creates it on first use.
     fn of(&mut self, attr: Attr, is_set: bool) -> String {
         let list = if is_set { &mut self.sets } else { &mut self.maps };
         let n = *self.numbers.entry(attr).or_insert_with(|| {
@@ -31,13 +31,13 @@ impl AliasNames {
     }
 }
 
-/// Approximate limit of the bytes of a type or attribute in a message.
+/// Approximate maximum length of a type or attribute in a message, in bytes.
 const SHORT: usize = 160;
 
-/// Stands for the part that is left out of a text.
+/// Replaces the omitted part of a text.
 const CUT: &str = "...";
 
-/// A text of at most about `most` bytes: its start and its end.
+/// Shortens a text to approximately `most` bytes: its start and its end.
 fn cut_in_the_middle(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
@@ -47,8 +47,8 @@ fn cut_in_the_middle(text: String, most: usize) -> String {
     format!("{}{CUT}{}", &text[..start], &text[end..])
 }
 
-/// The last place up to some byte where a character starts, or the end: what the standard library
-/// has from Rust 1.91 on.
+/// The largest index up to `at` that is a character boundary. The standard library has the same
+/// function since Rust 1.91.
 pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {
@@ -57,10 +57,10 @@ pub fn floor_char_boundary(text: &str, at: usize) -> usize {
     at
 }
 
-/// The widest that `format!` pads to: it panics where more is asked.
+/// Maximum width to which `format!` pads; it panics for larger widths.
 pub const MOST_PADDING: usize = u16::MAX as usize;
 
-/// Writes up to a limit, and fails behind it.
+/// A writer that fails once a limit is exceeded.
 struct Within<'a> {
     out: &'a mut String,
     limit: usize,
@@ -73,38 +73,38 @@ impl std::fmt::Write for Within<'_> {
     }
 }
 
-/// A text under construction.
+/// Prints types and attributes into a string, optionally with a limit on its length.
 #[derive(Debug)]
 pub(crate) struct Text<'a> {
     pub(crate) interner: &'a Interner,
     pub(crate) out: String,
-    /// The tool that spells types and attributes of other dialects; `None`: they stay as they are
-    /// written.
+    /// The tool whose spelling of types and attributes of other dialects is used; `None`: they are
+    /// printed unchanged.
     pub(crate) tool: Option<Tool>,
-    /// The aliases that stand for affine maps and sets; `None`: they are spelled out.
+    /// The aliases of affine maps and sets; `None`: they are printed in full.
     pub(crate) aliases: Option<AliasNames>,
-    /// When this number of bytes is written, open brackets are closed and nothing else is begun.
+    /// If the text is longer than this number of bytes, only open brackets are closed.
     limit: usize,
-    /// The limit is raised once, in proportion to this number of printed items; `None`: it is
-    /// final.
+    /// If the limit is reached, it is raised once, in proportion to this number of printed items;
+    /// `None`: the limit is final.
     n_things: Option<usize>,
-    /// True if a single string, map or set is cut, too, where the limit is reached.
+    /// True if strings, maps and sets may be cut in the middle when the limit is reached.
     cuts_inside: bool,
-    /// Number of types and attributes around the current one.
+    /// Number of types and attributes that enclose the current one.
     depth: usize,
     is_cut: bool,
-    /// The names that stand for long types and attributes; `None`: they are spelled out.
+    /// The names of long types and attributes; `None`: they are printed in full.
     pub(crate) long: Option<LongNames>,
 }
 
-/// A program of at most this number of bytes is never out of proportion to its contents.
+/// A program of at most this number of bytes is never considered out of proportion.
 const NEVER_TOO_LONG: usize = 16 << 20;
 
-/// Types and attributes nest to this depth if no alias is made of another one; deeper ones are
+/// Maximum nesting of types and attributes in a text without nested aliases. Deeper ones are
 /// printed with names.
 const DEEPEST: usize = 512;
 
-/// The numbers that are printed with their types.
+/// Selects the numbers that are printed with their types.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Types {
     All,
@@ -129,28 +129,28 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// From now on, a text that is out of proportion to the number of printed items is cut.
+    /// Cuts the text if it gets out of proportion to the number of printed items.
     pub(crate) fn keep_in_proportion(&mut self, n_things: usize) {
         self.limit = NEVER_TOO_LONG;
         self.n_things = Some(n_things);
     }
 
-    /// From now on, longer texts are cut, even in the middle of a string: nothing costs much more
-    /// than the limit.
+    /// Cuts the text after `most` bytes, even in the middle of a string. The cost is then
+    /// proportional to the limit.
     pub(crate) fn limit_to(&mut self, most: usize) {
         self.limit = most;
         self.n_things = None;
         self.cuts_inside = true;
     }
 
-    /// From now on, long types and attributes have names.
+    /// Prints names for long types and attributes, without a limit.
     pub(crate) fn name_long(&mut self) {
         self.limit = usize::MAX;
         self.n_things = None;
         self.long = Some(LongNames::default());
     }
 
-    /// Returns true if it was cut.
+    /// Returns true if the text was cut.
     pub(crate) fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -163,27 +163,27 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// A text for people to read: see [`Self::finish_short`].
+    /// Creates a text for messages: see [`Self::finish_short`].
     pub(crate) fn short(interner: &'a Interner) -> Self {
         Self::bounded(interner, SHORT)
     }
 
-    /// A text of at most about `limit` bytes: see [`Self::finish_bounded`].
+    /// Creates a text of approximately at most `limit` bytes: see [`Self::finish_bounded`].
     pub(crate) fn bounded(interner: &'a Interner, limit: usize) -> Self {
         Self { limit, ..Self::new(interner, None) }
     }
 
-    /// The text; one that is longer than the limit is cut in the middle.
+    /// Returns the text, cut in the middle if it is longer than the limit.
     pub(crate) fn finish_short(self) -> String {
         cut_in_the_middle(self.out, SHORT + SHORT / 2)
     }
 
-    /// The text, if it is not longer than the limit.
+    /// Returns the text if it is not longer than the limit.
     pub(crate) fn finish_bounded(self) -> Option<String> {
         (!self.is_cut && self.out.len() <= self.limit).then_some(self.out)
     }
 
-    /// Returns true if the limit is reached; the first time it writes the mark.
+    /// Returns true if the limit is reached. The first time, appends [`CUT`].
     fn stops(&mut self) -> bool {
         if self.is_cut {
             return true;
@@ -202,7 +202,7 @@ impl<'a> Text<'a> {
         self.out.push_str(text);
     }
 
-    /// Appends a text as it is written, as much of it as the limit lets.
+    /// Appends the part of a text that fits into the limit.
     fn push_within(&mut self, text: &str, write: impl FnOnce(&mut String, &str)) {
         let most = self.limit.saturating_sub(self.out.len());
         if !self.cuts_inside || text.len() <= most {
@@ -226,7 +226,8 @@ impl<'a> Text<'a> {
         self.push(CUT);
     }
 
-    /// Says the name of a type or attribute if it is long and long ones have names.
+    /// Prints the name of a type or attribute instead of its text, if it is long and names are
+    /// enabled. Returns true if so.
     fn says_name(&mut self, what: Long) -> bool {
         if self.long.is_none() {
             return false;
@@ -252,9 +253,10 @@ impl<'a> Text<'a> {
             Long::Type(ty) => self.interner.bounded_type_text(ty, LONG).is_none(),
             Long::Attr(attr) => {
                 let has_names = match self.interner.attr_data(attr) {
-                    // Their names are those of maps and sets.
+                    // Maps and sets have aliases of their own.
                     AttrData::Affine(_) => self.aliases.is_none(),
-                    // Their meaning depends on their place, or the type has the name.
+                    // The text of numbers depends on the context. For a type, the type itself has
+                    // the name.
                     AttrData::Int { .. } | AttrData::Float { .. } | AttrData::Type(_) => false,
                     _ => true,
                 };
@@ -264,7 +266,7 @@ impl<'a> Text<'a> {
         self.long.as_mut()?.add(what, is_long)
     }
 
-    /// Things with commas between them.
+    /// Prints a list that is separated by commas.
     pub(crate) fn list<X>(
         &mut self,
         items: impl IntoIterator<Item = X>,
@@ -347,7 +349,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Types with commas between them.
+    /// Prints types that are separated by commas.
     pub(crate) fn types(&mut self, types: &[Type]) {
         self.list(types, |it, ty| it.ty(*ty));
     }
@@ -389,9 +391,9 @@ impl<'a> Text<'a> {
         self.attr_typed(attr, Types::All);
     }
 
-    /// An attribute; the type of an integer or float is left out where the context gives it.
+    /// Prints an attribute. `types` selects the numbers that are printed with their types.
     pub(crate) fn attr_typed(&mut self, attr: Attr, types: Types) {
-        // `loc(..)` encloses names, too.
+        // The name of a location is printed inside `loc(..)`.
         let is_location = matches!(self.interner.attr_data(attr), AttrData::Location(_));
         if self.stops() || !is_location && self.says_name(Long::Attr(attr)) {
             return;
@@ -401,7 +403,7 @@ impl<'a> Text<'a> {
         self.depth -= 1;
     }
 
-    /// As [`Self::attr_typed`], spelled out even if it has a name.
+    /// Like [`Self::attr_typed`], but in full even if the attribute has a name.
     pub(crate) fn spelled_attr(&mut self, attr: Attr, types: Types) {
         let suffix = |it: &mut Self, ty: Type| {
             let is_default = ty == Type::I64 || ty == Type::F64;
@@ -426,7 +428,7 @@ impl<'a> Text<'a> {
                 };
                 let text = float_text(f64::from_bits(*bits), kind);
                 self.push(&text);
-                // Without its type it would be an integer.
+                // Without its type it would be parsed as an integer.
                 if types == Types::NotDefault && text.starts_with("0x") && *ty == Type::F64 {
                     self.push(" : f64");
                 } else {
@@ -500,7 +502,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// A location within another one, or its name.
+    /// Prints a nested location, or its name.
     fn inner_location(&mut self, location: Attr) {
         match self.interner.attr_data(location) {
             AttrData::Location(_) if self.stops() || self.says_name(Long::Attr(location)) => {}
@@ -552,7 +554,7 @@ impl<'a> Text<'a> {
         self.push("]");
     }
 
-    /// A name that may need quotes.
+    /// Prints a name, in quotes if necessary.
     pub(crate) fn key(&mut self, key: &str) {
         if is_bare(key) {
             self.push(key);

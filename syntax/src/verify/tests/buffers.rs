@@ -1,4 +1,4 @@
-//! Rules about the types of `memref` ops.
+//! Tests of the rules about the types of `memref` ops.
 
 use expect_test::expect;
 
@@ -133,8 +133,8 @@ func.func @f(%m: memref<4xi8>, %i: index, %x: i8, %b: index) {
     );
 }
 
-/// `memref.get_global` names a global of the nearest symbol table; a symbol of an unknown op may be
-/// one.
+/// `memref.get_global` must refer to a global of the nearest symbol table. A symbol of an unknown
+/// op may be one.
 #[test]
 fn globals_are_there() {
     check(
@@ -173,7 +173,7 @@ memref.global @eight : memref<4xf32> {alignment = 8 : i64}"#,
     );
 }
 
-/// A name that a broken op may define is not reported as missing.
+/// A name that a broken op may define is not reported as undefined.
 #[test]
 fn a_broken_global_may_be_there() {
     check(
@@ -188,7 +188,7 @@ func.func @f() {
     );
 }
 
-/// Rules that only the generic form can break.
+/// Rules that only the generic form can violate.
 #[test]
 fn results_are_of_what_is_read() {
     check(
@@ -223,8 +223,7 @@ fn results_are_of_what_is_read() {
     );
 }
 
-/// As many steps as indices, as many symbols as the layout takes, and no access where an element is
-/// updated at once.
+/// Numbers of steps and of layout symbols, and accesses in the body of an atomic update.
 #[test]
 fn counts_and_places_of_buffers() {
     check(
@@ -292,7 +291,7 @@ fn truth_may_be_a_size_and_an_index_an_element() {
     );
 }
 
-/// The generic form may leave out or add bounds, steps and indices.
+/// The generic form may have missing or additional bounds, steps and indices.
 #[test]
 fn loops_have_bounds_for_each_index() {
     check(

@@ -1,4 +1,4 @@
-//! Text in files of other projects that is no error.
+//! Tests of valid text from files of other projects.
 
 use expect_test::expect;
 
@@ -6,7 +6,7 @@ use crate::Source;
 
 use super::check;
 
-/// `stream.splat %a : i32 -> !stream.resource<*>{%size}`: sizes, not a body.
+/// In `stream.splat %a : i32 -> !stream.resource<*>{%size}`, the braces contain sizes, not a body.
 #[test]
 fn values_in_braces_are_no_region() {
     check(
@@ -29,7 +29,7 @@ fn values_in_braces_are_no_region() {
     );
 }
 
-/// `handshake.func` makes `handshake` the dialect of names without one.
+/// `handshake.func` sets the default dialect of its body to `handshake`.
 #[test]
 fn short_names_in_bodies_of_other_dialects_may_be_right() {
     check(
@@ -43,7 +43,7 @@ fn short_names_in_bodies_of_other_dialects_may_be_right() {
     );
 }
 
-/// Dialects print their types with blanks or without.
+/// Dialects print their types with or without blanks.
 #[test]
 fn blanks_in_types_of_other_dialects_say_nothing() {
     check(
@@ -61,7 +61,7 @@ func.func @g(%b: !torch.vtensor<[2,3],f64>) -> !torch.vtensor<[2,3],f32> {
     );
 }
 
-/// The types of several results stand after the arrow without parentheses.
+/// The types of several results follow the arrow without parentheses.
 #[test]
 fn a_switch_gives_several_results() {
     check(
@@ -81,8 +81,8 @@ fn a_switch_gives_several_results() {
 
 #[test]
 fn long_broken_ops_are_cut_between_characters() {
-    // Only so many bytes are searched for names; wherever that is, it is not in the middle of a
-    // character.
+    // The number of bytes that are searched for names is limited. The limit must not be in the
+    // middle of a character.
     for before in 0..4 {
         let text =
             format!("{}%0 = \"{}", " ".repeat(before), "\u{e4}\u{20ac}\u{1F600}".repeat(10_000));
@@ -92,7 +92,7 @@ fn long_broken_ops_are_cut_between_characters() {
     }
 }
 
-/// Checks the end of an op of unknown syntax, with another one behind it on its line.
+/// Checks where an op of unknown syntax ends if another op follows on the same line.
 #[test]
 fn ops_share_a_line_whoever_knows_them() {
     check(
@@ -114,7 +114,7 @@ t.global @x : i32 #later = affine_map<() -> ()> func.func private @h()"#,
     );
 }
 
-/// Text that could start an op, a label or a region, and is a part of the op before it.
+/// Text that could start an op, a label or a region but is a part of the preceding op.
 #[test]
 fn words_within_ops_of_unknown_syntax_begin_nothing() {
     let text = r#"func.func @f(%a: tensor<4xf32>, %b: tensor<f32>, %c: i32) {
@@ -137,7 +137,7 @@ fn words_within_ops_of_unknown_syntax_begin_nothing() {
     );
 }
 
-/// A type at the start of a line, where names of ops may have no dialect.
+/// A type at the start of a line where op names without a dialect are allowed.
 #[test]
 fn types_on_lines_of_their_own_are_no_ops() {
     check(
@@ -163,8 +163,8 @@ fn types_on_lines_of_their_own_are_no_ops() {
     );
 }
 
-/// The op that `linalg.reduce` or `linalg.map` applies is named in braces, which hold no region
-/// then.
+/// The name of the op that `linalg.reduce` or `linalg.map` applies is in braces, which then are not
+/// a region.
 #[test]
 fn what_is_applied_may_stand_on_a_line_of_its_own() {
     check(

@@ -1,4 +1,4 @@
-//! Shapes of memrefs and the attributes that describe them.
+//! Tests of the rules about shapes of memrefs and the attributes that describe them.
 
 use super::check;
 use expect_test::expect;
@@ -148,7 +148,7 @@ fn slices_have_as_many_offsets_sizes_and_strides_as_dimensions() {
     );
 }
 
-/// Each function but the first is one that `mlir-opt` rejects.
+/// `mlir-opt` rejects each function except the first.
 #[test]
 fn views_lie_where_their_types_say() {
     check(

@@ -1,4 +1,4 @@
-//! Programs with one structural fault each, and programs that only look faulty.
+//! Tests of programs with one structural error each, and of programs that only look wrong.
 
 use std::fmt::Write as _;
 
@@ -241,7 +241,7 @@ func.func @f(%x: i1) {
     );
 }
 
-/// A comment that is being begun.
+/// An incomplete comment.
 #[test]
 fn what_starts_no_op_is_told_of_up_to_its_end() {
     check(
@@ -259,7 +259,7 @@ fn what_starts_no_op_is_told_of_up_to_its_end() {
     );
 }
 
-/// A body that is being begun, after another function.
+/// An incomplete body after another function.
 #[test]
 fn an_empty_body_is_told_of_at_its_function() {
     check(
@@ -273,7 +273,7 @@ func.func @f(%a: i32) {}",
     );
 }
 
-/// Calls, constants, tables, places of symbols.
+/// Calls, constants, symbol tables, misplaced symbols.
 #[test]
 fn calls_and_references_agree_with_functions() {
     check(
@@ -369,7 +369,7 @@ func.func @f(%a: i32) {
     );
 }
 
-/// Operands of the cases, types of the flag.
+/// Operands of the cases, types of the condition.
 #[test]
 fn switches_pass_what_blocks_take() {
     check(

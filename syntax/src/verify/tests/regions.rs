@@ -1,10 +1,10 @@
-//! Arguments and terminators of regions.
+//! Tests of the rules about arguments and terminators of regions.
 
 use expect_test::expect;
 
 use super::check;
 
-/// Results, loop-carried values and the edges of `scf.while`.
+/// Results, loop-carried values and the values between the regions of `scf.while`.
 #[test]
 fn regions_hand_over_what_their_ops_take() {
     check(

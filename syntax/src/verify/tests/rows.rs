@@ -1,4 +1,4 @@
-//! Ops in each form are checked against their rows.
+//! Tests of the checks of ops in both forms against their rows.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Facts stated twice, or left out, in forms that are seldom written by hand.
+//! Tests of facts that are implicit or stated twice, in forms that are rarely written by hand.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Bodies of HEIR's `secret.generic`.
+//! Tests of the rules about HEIR's `secret.generic`.
 
 use expect_test::expect;
 
@@ -63,7 +63,7 @@ fn a_generic_takes_and_gives_as_many_values_as_it_says() {
     assert_eq!(generic(one, "^b(%a: i16):", end), "");
     assert_eq!(generic(both, "^b(%a: i16, %c: i16):", end), "");
     assert_eq!(generic("", "", end), "");
-    // At the op, as in HEIR.
+    // Reported at the op, as in HEIR.
     let arguments = |row: usize, wanted: usize, n: usize| {
         format!(
             "{row} entry-arguments: the block needs an argument for each of {wanted} operands, but has {n}"
@@ -110,7 +110,8 @@ fn generics_in_generic_form_are_judged_alike() {
     );
 }
 
-/// An op whose region might name arguments is left alone, and so is one of another dialect.
+/// Names in an op with a region may be its arguments, so they are not reported; neither are those
+/// in ops of other dialects.
 #[test]
 fn names_in_ops_of_heir_without_regions_are_operands() {
     check(
@@ -150,8 +151,8 @@ fn names_in_ops_of_heir_without_regions_are_operands() {
     );
 }
 
-/// The operands of a generic are defined before it, in both forms: earlier in its block, or in a
-/// block that dominates it.
+/// The operands of a generic must be defined before it in its block, or in a dominating block. This
+/// holds for both forms.
 #[test]
 fn operands_of_generics_dominate_them() {
     check(
@@ -218,8 +219,7 @@ func.func @g(%x: !secret.secret<i16>, %c: i1) -> !secret.secret<i16> {
     );
 }
 
-/// After each edit, as one types, the reports are those of the whole text, whatever the text was
-/// before.
+/// After each edit, the problems equal those of a new parse of the text.
 #[test]
 fn edits_of_generics_are_judged_as_their_text() {
     let text = r#"func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
@@ -327,7 +327,7 @@ func.func @f(%x: !secret.secret<i16>, %y: i16, %t: !secret.secret<tensor<2x8xf32
         custom(secret, one, "%a : i16", "i16"),
         "7 result-type: result 0 has type i16, but the results of 'secret.generic' are secrets"
     );
-    // An unreadable type states nothing.
+    // An unparsable type has no consequences.
     for unread in [
         "(!never)",
         "(!secret.secret<!secret.secret<i8>>)",

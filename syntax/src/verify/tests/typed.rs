@@ -1,4 +1,4 @@
-//! Programs whose types, counts or affine maps do not fit.
+//! Tests of programs with wrong types, counts or affine maps.
 
 use expect_test::expect;
 
@@ -360,7 +360,7 @@ func.func @f(%a: i32) {
     );
 }
 
-/// The maps of `affine.dma_start` and `affine.dma_wait` say which operand is what.
+/// The maps of `affine.dma_start` and `affine.dma_wait` determine the meaning of each operand.
 #[test]
 fn copies_access_memrefs() {
     check(
@@ -423,8 +423,8 @@ func.func @f(%m: memref<8x8xf32>, %n: index) {
     );
 }
 
-/// A value read from memory in a loop is no index of an affine access. Sizes are one if they were
-/// given as such.
+/// A value that is loaded in a loop is not a valid index of an affine access. The size of a
+/// dimension is one if it was passed to the allocation as one.
 #[test]
 fn indices_are_computed_from_symbols() {
     check(
@@ -455,8 +455,8 @@ fn indices_are_computed_from_symbols() {
     );
 }
 
-/// Reductions are of types that they reduce; what `scf.forall` shares are tensors, and all of its
-/// loops are mapped or none.
+/// Reductions require suitable types, `scf.forall` shares only tensors, and either all or none of
+/// its loops are mapped.
 #[test]
 fn parallel_loops_say_what_they_do() {
     check(

@@ -1,4 +1,4 @@
-//! Putting new ops before an op, on one of its operands.
+//! Edits that insert ops before an op and apply them to one of its operands.
 
 use noisy_syntax::{Form, Ir, Op, Value};
 use rustc_hash::FxHashSet;
@@ -13,7 +13,8 @@ pub(super) struct NewNames {
 }
 
 impl NewNames {
-    /// A name, with its `%`, that no value in the function of an op has: one like that of a value.
+    /// Returns a name with its `%` that no value in the function of `op` has, derived from the name
+    /// of `like`.
     pub(super) fn fresh(&mut self, program: &Program, op: Op, like: Value) -> Option<String> {
         let ir = program.ir();
         let counts = program.names(ir.function_of(op)?)?;
@@ -29,23 +30,23 @@ impl NewNames {
     }
 }
 
-/// A new op.
+/// An op to be inserted, with one operand and one result of the same type.
 #[derive(Debug)]
 pub(crate) struct NewOp {
     pub(crate) name: &'static str,
-    /// Its properties. HEIR reads them in the generic form only, from 2026.10.1 on.
+    /// The text of its properties. HEIR 2026.10.1 and later read them only in the generic form.
     pub(crate) properties: Option<String>,
-    /// Its other attributes.
+    /// The text of its other attributes.
     pub(crate) attributes: Option<String>,
 }
 
 impl NewOp {
-    /// An op without attributes.
+    /// Creates an op without attributes.
     pub(super) const fn plain(name: &'static str) -> Self {
         Self { name, properties: None, attributes: None }
     }
 
-    /// The text of the op.
+    /// Returns the text of the op.
     pub(crate) fn text(&self, result: &str, operand: &str, ty: &str, is_generic: bool) -> String {
         let Self { name, properties, attributes } = self;
         let dict = attributes.as_ref().map_or(String::new(), |it| format!(" {{{it}}}"));
@@ -60,7 +61,8 @@ impl NewOp {
     }
 }
 
-/// The edits that put ops before an op, one behind another, on an operand of it.
+/// Returns the edits that insert a chain of ops before `op`. The first takes `value`, and the
+/// result of the last replaces `value` as an operand of `op`.
 pub(super) fn inserted(
     program: &Program,
     (op, value): (Op, Value),
@@ -84,7 +86,7 @@ pub(super) fn inserted(
     TextEdit::in_order(edits)
 }
 
-/// A number above those of all ops that adjust scales: HEIR counts them from zero.
+/// Returns an unused id for a new `mgmt.adjust_scale`: HEIR numbers these ops from zero.
 pub(super) fn n_adjusted(ir: &Ir) -> usize {
     let mut n = 0;
     ir.walk(ir.root(), &mut |op| n += usize::from(ir.op_name(op) == "mgmt.adjust_scale"));

@@ -1,4 +1,4 @@
-//! Operands that HEIR's lowering refuses, or that go wrong when the program runs.
+//! Checks of operands that HEIR's lowerings refuse, or that give wrong results at run time.
 
 pub(in crate::checks) mod ciphertext_types;
 pub(crate) mod insertion;

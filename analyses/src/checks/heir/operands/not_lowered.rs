@@ -21,9 +21,9 @@
 //! - an approximation on an empty domain (`domain_lower must be strictly less than domain_upper`),
 //!   and two `debug.validate` of one name, in modules without parameters, too.
 //!
-//! Warnings are secrets in BGV or BFV that are no tensors, with which `heir-opt` crashes, and
-//! secrets of different last dimensions in BGV, which HEIR 2026.9.1 refuses and HEIR 2026.10.1
-//! accepts.
+//! Two cases are warnings: secrets in BGV or BFV that are not tensors, with which `heir-opt`
+//! crashes, and secrets of different last dimensions in BGV, which HEIR 2026.9.1 refuses and HEIR
+//! 2026.10.1 accepts.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
@@ -102,7 +102,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The message and the help for a reason.
+/// Returns the message and the help for a reason.
 fn words(reason: Reason, name: &str, op: &str, scheme: &str) -> (String, &'static str) {
     match reason {
         Reason::NoPattern => (
@@ -198,7 +198,7 @@ fn words(reason: Reason, name: &str, op: &str, scheme: &str) -> (String, &'stati
     }
 }
 
-/// The second place of a refusal.
+/// Returns the related location of a refusal.
 fn related(ir: &Ir, reason: Reason, other: Other) -> Option<Related> {
     let (range, message) = match other {
         Other::Value(value) => {

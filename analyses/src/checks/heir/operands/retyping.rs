@@ -1,4 +1,4 @@
-//! Edits of the types that ops of HEIR's schemes state: `: (T, T) -> T`, `: T -> T`, `: T`.
+//! Edits of the types in the text of ops of HEIR's schemes: `: (T, T) -> T`, `: T -> T`, `: T`.
 
 use std::ops::Range;
 
@@ -13,11 +13,12 @@ use noisy_heir::{Conversion, Heir, Remedy, Sites};
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Stated {
     operands: Vec<Range<usize>>,
-    /// The type of the result, or the one type that stands for operand and result.
+    /// The type of the result, or the single type of both operand and result.
     result: Range<usize>,
 }
 
-/// The types behind the last colon outside of brackets; `None` if it is not known which they are.
+/// Returns the types after the last colon outside of brackets; `None` if the text is not
+/// understood.
 fn stated(text: &str) -> Option<Stated> {
     if text.contains("//") || text.contains('"') || text.contains(" loc(") {
         return None;
@@ -25,7 +26,7 @@ fn stated(text: &str) -> Option<Stated> {
     let mut depth = 0_i32;
     let mut last = '\0';
     let (mut colon, mut arrow, mut commas) = (None, None, Vec::new());
-    // Brackets around a list of operands do not hide its commas.
+    // The parenthesized list of operand types; its commas count although they are in brackets.
     let mut list: Option<Range<usize>> = None;
     for (at, it) in text.char_indices() {
         match it {
@@ -74,7 +75,7 @@ fn stated(text: &str) -> Option<Stated> {
     Some(Stated { operands, result: trimmed(arrow..text.len())? })
 }
 
-/// The edit of a part of an op.
+/// Returns the edit that replaces a range within the text of an op.
 fn at(program: &Program, op: Op, range: &Range<usize>, text: String) -> TextEdit {
     let start = program.ir().range(op).start;
     TextEdit { range: start + range.start..start + range.end, text }
@@ -89,7 +90,7 @@ fn written(ir: &Ir, ty: Type) -> Option<String> {
     ir.interner.written_type_text(ty)
 }
 
-/// The change of an op after which its types follow from one another.
+/// Returns a fix after which the types of an op meet HEIR's requirements.
 pub(super) fn fix(program: &Program, heir: &Heir, op: Op, names: &mut NewNames) -> Option<Fix> {
     let ir = program.ir();
     if ir.op(op).form == Form::Generic || ir.is_broken(op) {
@@ -171,7 +172,7 @@ pub(super) fn fix(program: &Program, heir: &Heir, op: Op, names: &mut NewNames) 
     Some(Fix { title, applicability: Applicability::Unsafe, edits })
 }
 
-/// The length of `#name` or `#name<..>` at the start of a text.
+/// Returns the length of `#name` or `#name<..>` at the start of a text.
 fn attribute_len(text: &str) -> Option<usize> {
     let is_name = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '.' | '$' | '-');
     let name = 1 + text[1..].find(|it| !is_name(it))?;
@@ -188,7 +189,7 @@ fn attribute_len(text: &str) -> Option<usize> {
     None
 }
 
-/// The dialect of the scheme of an op.
+/// Returns the dialect of the scheme of an op.
 fn scheme_of(ir: &Ir, heir: &Heir, op: Op) -> Option<&'static str> {
     use noisy_heir::Scheme;
     match ir.op_name(op).split_once('.').map(|it| it.0) {

@@ -1,9 +1,9 @@
 //! unencoded-plaintext: a plaintext without an encoding
 //!
 //! HEIR encodes only plaintexts that are operands of `mgmt.init`. It refuses a sum, a difference or
-//! a product of a ciphertext and any other plaintext (`must be lwe-ciphertext-like`). Constants,
-//! arguments of functions, and what ops compute from these and from encoded plaintexts are
-//! reported, in modules with parameters.
+//! a product of a ciphertext and any other plaintext (`must be lwe-ciphertext-like`). In modules
+//! with parameters, the diagnostic reports constants, arguments of functions, and results of ops on
+//! these and on encoded plaintexts.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [67239937, 17179967489], P = [17180688385], plaintextModulus = 65537>, scheme.bgv} {

@@ -80,14 +80,14 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The ops that bring an operand to the level of the other, as HEIR itself would; a `number` makes
-/// ops that adjust scales differ.
+/// Returns the ops that bring an operand to the level of the other operand, as HEIR would. `number`
+/// is the id of a new `mgmt.adjust_scale`.
 fn ops(program: &Program, heir: &Heir, it: &UnequalLevels, number: usize) -> Vec<NewOp> {
     let switch = NewOp::plain("mgmt.modreduce");
     let setting = heir.setting_of(it.op);
     let is_float = program.ir().op_name(it.op).ends_with('f');
     match setting.and_then(|it| it.scheme) {
-        // HEIR keeps no scales for OpenFHE.
+        // HEIR does not track scales for OpenFHE.
         Some(Scheme::Bgv | Scheme::Bfv) if !setting.is_some_and(Setting::is_openfhe) => {
             let properties = Some(format!("id = {number} : i64"));
             let adjust = NewOp { properties, ..NewOp::plain("mgmt.adjust_scale") };
@@ -99,20 +99,22 @@ fn ops(program: &Program, heir: &Heir, it: &UnequalLevels, number: usize) -> Vec
     }
 }
 
-/// The place in front of the ops that manage a value and that it is the only use of.
+/// The position before a chain of management ops that end at a value.
 struct Chain {
-    /// The first of these ops.
+    /// The first op of the chain.
     op: Op,
     /// Its operand.
     value: Value,
-    /// True if one of them adjusts the scale: HEIR finds that from the use of the value.
+    /// True if an op of the chain adjusts the scale: HEIR infers that scale from the use of the
+    /// value.
     is_adjusted: bool,
 }
 
-/// The ops that manage a value, if each is used once. Behind them HEIR's canonicalizer would move a
-/// drop of levels in front of a modulus switch, which changes the scale in BGV, and HEIR finds no
-/// scale for the first of two adjustments. Source: HEIR, `lib/Dialect/Mgmt/IR/MgmtOps.cpp`, and
-/// `isAdaptable` in `lib/Analysis/ScaleAnalysis/ScaleAnalysis.cpp`.
+/// Returns the chain of management ops that define a value and have one use each. New ops must
+/// precede the chain: after it, HEIR's canonicalizer would move a drop of levels before a modulus
+/// switch, which changes the scale in BGV, and HEIR infers no scale for the first of two
+/// adjustments. Source: HEIR, `lib/Dialect/Mgmt/IR/MgmtOps.cpp`, and `isAdaptable` in
+/// `lib/Analysis/ScaleAnalysis/ScaleAnalysis.cpp`.
 fn managed(ir: &Ir, value: Value) -> Option<Chain> {
     let mut found: Option<Chain> = None;
     let mut value = value;
@@ -130,7 +132,7 @@ fn managed(ir: &Ir, value: Value) -> Option<Chain> {
     found
 }
 
-/// The edits that bring an operand to the level of the other.
+/// Returns the edits that bring an operand to the level of the other operand.
 fn edits(
     program: &Program,
     heir: &Heir,
@@ -158,16 +160,16 @@ fn edits(
     TextEdit::in_order(edits)
 }
 
-/// The op that drops so many levels.
+/// Returns the op that drops `by` levels; `None` for 0.
 fn reduce(by: u32) -> Option<NewOp> {
     // One level is the default.
     let properties = (by > 1).then(|| format!("levelToDrop = {by} : i64"));
     (by > 0).then_some(NewOp { properties, ..NewOp::plain("mgmt.level_reduce") })
 }
 
-/// Returns true if the operand that has used fewer levels is a product whose scale no modulus
-/// switch has brought down, and another switch would not be the second of two in a row, which HEIR
-/// merges.
+/// Returns true if a modulus switch should lower the scale of the operand with fewer used levels:
+/// the operand is a product without a modulus switch, and the switch would not directly follow
+/// another one, because HEIR merges the two.
 fn is_unscaled(program: &Program, it: &UnequalLevels) -> bool {
     let ir = program.ir();
     if it.by == 1 && ir.defining_op(it.value).is_some_and(|it| ir.op_name(it) == "mgmt.modreduce") {

@@ -16,10 +16,10 @@
 //!   negative`).
 //! - HEIR raises the scale of integers by a product of floats (`must be floating-point-like`).
 //!
-//! In BGV, HEIR keeps scales unless `OpenFHE` runs the program. It finds those of
-//! `mgmt.adjust_scale`, and changes no other: a sum of two other scales is refused. So is a modulus
-//! switch whose only use drops levels or switches again, because HEIR moves the switch to another
-//! level and keeps its scale.
+//! In BGV, HEIR tracks scales unless `OpenFHE` runs the program. It chooses the scales of
+//! `mgmt.adjust_scale` and changes no other scale, so it refuses a sum of two other, different
+//! scales. It also refuses a modulus switch whose only use drops levels or switches again, because
+//! HEIR moves the switch to another level and keeps its scale.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797019389953, 35184372121601, 35184372744193], P = [1152921504608747521], logDefaultScale = 45>, scheme.ckks} {
@@ -145,7 +145,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The edit that gives an op another name.
+/// Returns the edit that replaces `from` in the name of an op.
 fn renamed(program: &Program, op: Op, from: &str, to: &str) -> TextEdit {
     let range = program.ir().name_range(op);
     let text = program.source().slice(range.clone()).replace(from, to);
@@ -175,7 +175,7 @@ fn fix(program: &Program, diagnostics: &[&Diagnostic]) -> Vec<Option<Fix>> {
             edits.extend(inserted(program, (op, value), &new, &mut names)?);
         }
         let (switch, reduce) = ("mgmt.modreduce", "mgmt.level_reduce");
-        // The scales that follow change, too.
+        // The scales of later values change too.
         let applicability = Applicability::Unsafe;
         match it.cause {
             Cause::Merged => {

@@ -1,30 +1,29 @@
-//! Types by their text: exact, or with `*` for any run of characters. Blanks at both ends are
-//! ignored.
+//! Patterns of the text of types, in which `*` matches any characters. Blanks are ignored.
 
 use noisy_syntax::{Interner, Type, TypeData};
 
-/// A type, or many of them by one text.
+/// A pattern that matches one or more types.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern(String);
 
 impl Pattern {
-    /// A pattern from the text of a type as MLIR prints it.
+    /// Creates a pattern from the text of a type as MLIR prints it.
     pub(super) fn new(text: &str) -> Self {
         Pattern(text.chars().filter(|it| !it.is_ascii_whitespace()).collect())
     }
 
-    /// Returns true if it matches no type.
+    /// Returns true if the pattern is empty and so matches no type.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns true if a text, given in two pieces, matches.
+    /// Returns true if the text `head` followed by `tail` matches.
     pub(super) fn fits(&self, head: &str, tail: &str) -> bool {
         let pattern = self.0.as_bytes();
         let (head, tail) = (head.as_bytes(), tail.as_bytes());
         let at = |i: usize| head.get(i).or_else(|| tail.get(i.wrapping_sub(head.len())));
         let (mut p, mut t) = (0, 0);
-        // The place to go on from if the text after the last star does not match.
+        // The position from which to retry if the text after the last star does not match.
         let mut star = None;
         loop {
             while at(t).is_some_and(u8::is_ascii_whitespace) {
@@ -49,18 +48,18 @@ impl Pattern {
     }
 }
 
-/// Returns true if a type matches a pattern.
+/// Returns true if a type matches any of the patterns.
 pub(super) fn any(patterns: &[Pattern], interner: &Interner, ty: Type) -> bool {
     match interner.type_data(ty) {
         TypeData::Unknown => false,
-        // The types of dialects are kept as text without the `!`.
+        // Dialect types are stored as text without the `!`.
         TypeData::Dialect(name) => {
             let name = interner.str(*name);
             patterns.iter().any(|it| it.fits("!", name))
         }
         _ if patterns.iter().all(|it| it.0.starts_with('!')) => false,
         _ => {
-            // A pattern is shorter than that.
+            // `None` for a text that is too long for any pattern.
             let text = interner.written_type_text(ty);
             text.is_some_and(|text| patterns.iter().any(|it| it.fits("", &text)))
         }

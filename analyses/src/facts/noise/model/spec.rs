@@ -1,4 +1,4 @@
-//! A noise model as a user writes it: plain data for serde, and its validation.
+//! The description of a noise model that users write: plain data for serde, and its validation.
 //!
 //! ```toml
 //! fresh = 0
@@ -12,8 +12,8 @@
 //! "ckks.bootstrap" = { growth = "reset" }
 //! ```
 //!
-//! Keys that are left out are as in the built-in model; rows of `ops` are added to its rows. Serde
-//! reads the model from any format of files.
+//! Omitted keys have the values of the built-in model; rows of `ops` are added to its rows. Serde
+//! reads the model from any file format.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -117,12 +117,12 @@ impl Default for ModelSpec {
     }
 }
 
-/// The rows of the built-in model.
+/// Returns the rows of the built-in model.
 fn built_in() -> BTreeMap<String, OpSpec> {
     let row = |growth, plus, operands: &[u32]| OpSpec {
         growth,
         plus,
-        // Named, so that an operand of another type is an unknown noise and not none.
+        // Explicit indices, so that an operand of another type has unknown noise instead of none.
         operands: (!operands.is_empty()).then(|| operands.to_vec()),
         ..OpSpec::default()
     };
@@ -132,13 +132,13 @@ fn built_in() -> BTreeMap<String, OpSpec> {
         ("noisy.sub", row(GrowthKind::Max, Some(1), &[0, 1])),
         ("noisy.mul", row(GrowthKind::Sum, None, &[0, 1])),
         ("noisy.reduce_noise", row(GrowthKind::Reset, None, &[0])),
-        // Picks one of its operands and does nothing to it.
+        // Returns one of its operands unchanged.
         ("arith.select", row(GrowthKind::Max, None, &[1, 2])),
     ];
     rows.into_iter().map(|(name, row)| (name.to_owned(), row)).collect()
 }
 
-/// Rows come on top of the built-in ones.
+/// Reads rows, and adds them to the built-in ones.
 fn over_the_built_in<'de, D>(data: D) -> Result<BTreeMap<String, OpSpec>, D::Error>
 where
     D: serde::Deserializer<'de>,
@@ -148,10 +148,10 @@ where
     Ok(ops)
 }
 
-/// An error in a description.
+/// An error in the description of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelError {
-    /// The keys that lead to the place: `["ops", "noisy.add", "plus"]`.
+    /// The keys of the wrong entry, from the root: `["ops", "noisy.add", "plus"]`.
     pub path: Vec<String>,
     pub message: String,
 }
@@ -179,7 +179,7 @@ fn error<T>(path: &[&str], message: impl Into<String>) -> Result<T, ModelError> 
 pub(super) fn compile(spec: &ModelSpec) -> Result<NoiseModel, ModelError> {
     let ModelSpec { fresh, budget, types, insert, ops } = spec;
     let (fresh, budget) = (*fresh, *budget);
-    // The largest number stands for growth without end.
+    // The largest number means "no bound".
     if budget == Bits::MAX {
         return error(&["budget"], format!("at most {}", Bits::MAX - 1));
     }
@@ -274,7 +274,7 @@ fn rule(
     Ok(GrowthRule { kind: *growth, constant, attribute, operands, results })
 }
 
-/// Operands or results by their numbers, all of which are below `most`.
+/// Returns the operands or results with the indices of a list, all of which must be below `most`.
 fn carriers(list: Option<&[u32]>, most: usize, path: &[&str]) -> Result<Carriers, ModelError> {
     let Some(list) = list else { return Ok(Carriers::ByType) };
     let mut mask = 0_u64;
@@ -302,7 +302,7 @@ fn carriers(list: Option<&[u32]>, most: usize, path: &[&str]) -> Result<Carriers
     Ok(Carriers::These(mask))
 }
 
-/// The level that the inserted op leaves.
+/// Validates the inserted op. Returns the noise after it, in bits.
 fn check_insert(
     insert: &InsertSpec,
     ops: &BTreeMap<String, OpSpec>,
@@ -316,7 +316,8 @@ fn check_insert(
         let message = format!("the growth of `{}` must be `reset`", insert.op);
         return error(&["insert", "op"], message);
     }
-    // An inserted op has no attributes but those of its text, which is not read.
+    // The attributes in the text of the inserted op are not read, so its level cannot depend on
+    // one.
     let level = match (op.level, &op.attribute) {
         (Some(level), _) => level,
         (None, None) => fresh,
@@ -353,7 +354,7 @@ fn check_insert(
     Ok(level)
 }
 
-/// A template with its names in place.
+/// Returns a template with its placeholders replaced.
 pub(super) fn fill(text: &str, result: &str, operand: &str, ty: &str) -> String {
     let mut out = String::with_capacity(text.len() + 32);
     let mut rest = text;

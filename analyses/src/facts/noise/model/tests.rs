@@ -11,7 +11,7 @@ fn model(json: Json) -> Result<NoiseModel, String> {
     NoiseModel::new(&spec(json)?).map_err(|it| it.to_string())
 }
 
-/// The growth of the first op of a text and the operands that carry noise.
+/// Returns the growth of the first op of a text, and for each operand true if it carries noise.
 fn growth(model: &NoiseModel, text: &str) -> (Option<Growth>, Vec<bool>) {
     let source = Source::new(text);
     let ir = source.ir();
@@ -44,7 +44,7 @@ fn the_built_in_model_is_the_tutorials() {
 #[test]
 fn nothing_said_is_the_built_in_model() {
     assert_eq!(model(json!({})), Ok(NoiseModel::tutorial()));
-    // The serialized description reads as itself.
+    // The serialized description is read back unchanged.
     let json = serde_json::to_value(ModelSpec::default()).unwrap();
     assert_eq!(spec(json), Ok(ModelSpec::default()));
 }
@@ -113,7 +113,7 @@ fn a_custom_form_that_is_not_known_says_its_attributes() {
     // Attributes in another bracket are not attributes of the op.
     assert_eq!(of("({bits = 3})"), Some(Growth::Max(7)));
     assert_eq!(of("([{bits = 3}])"), Some(Growth::Max(7)));
-    // It is there and cannot be read: the default would be a wrong number.
+    // The attribute exists and is unreadable: the default would be a wrong number.
     assert_eq!(of("{bits = some(thing)}"), None);
     assert_eq!(of("{bits = 3, , }"), None);
 }
@@ -203,7 +203,7 @@ fn operands_and_results_that_an_op_does_not_have_are_errors() {
     ] {
         assert_eq!(wrong(name, key, list), format!("ops.\"{name}\".{key}: {said}"));
     }
-    // Any number, and an op that nobody knows.
+    // Ops with any number of operands or results, and an unknown op.
     for (name, key, list) in [
         ("func.call", "operands", &[0, 60][..]),
         ("func.call", "results", &[60]),

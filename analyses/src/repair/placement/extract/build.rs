@@ -1,4 +1,4 @@
-//! The nodes and sites of functions, op by op.
+//! Construction of the nodes and sites of functions, op by op.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use num_integer::gcd;
@@ -17,39 +17,39 @@ use noisy_dataflow::flow::{self, Flow};
 use noisy_dataflow::sparse::{MAX_DEPTH, with_stack};
 use noisy_placement::{Bits, Instance, Node, NodeRule, Site};
 
-/// The most nodes of an instance.
+/// Maximum number of nodes of an instance.
 const MAX_NODES: usize = 4_000_000;
-/// Maximum number of ops that are visited, in all iterations and copies: most of the repeated ops
-/// may carry no noise.
+/// Maximum number of visited ops over all iterations and copies. It is larger than the number of
+/// nodes, because many repeated ops may carry no noise.
 const MAX_LOOKED: usize = 2 * MAX_NODES;
-/// The refusal of functions beyond these limits.
+/// The reason for refusing functions beyond these limits.
 const TOO_LARGE: &str = "the function is too large to optimize";
 
-/// The argument of a copy of a function.
+/// The noise of an argument of a copy of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PassedArgument {
-    /// It carries no noise.
+    /// The argument carries no noise.
     Nothing,
-    /// This level, whatever is placed.
+    /// A fixed level, independent of the placement.
     Level(Bits),
     /// The noise of a node.
     Node(Node),
 }
 
-/// The results of a copy of a function.
+/// The nodes of the results of a copy of a function.
 pub(super) type Results = SmallVec<[Option<Node>; 2]>;
 
 /// The copies of a function.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
     pub apart: Vec<(Vec<PassedArgument>, Results)>,
-    /// The arguments and the results of the copy that calls share.
+    /// The arguments and the results of the joined copy.
     pub joined: Option<(Vec<Option<Node>>, Results)>,
-    /// The nodes that are passed to its arguments, as pairs.
+    /// The pairs of an argument of the joined copy and a node that is passed to it.
     pub fed: FxHashSet<(Node, Node)>,
 }
 
-/// A node as far as it is known.
+/// A node under construction.
 pub(super) struct NodeDraft {
     pub value: Value,
     pub rule: NodeRule,
@@ -60,7 +60,7 @@ pub(super) struct NodeDraft {
     pub defined: bool,
 }
 
-/// The meaning of a node: a value at its definition, or in a group of its uses.
+/// The key of a node: a value at its definition, or a group of its uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum NodeKey {
     Value(Value),
@@ -78,19 +78,20 @@ pub(super) struct Builder<'a> {
     /// The functions that are extracted, in textual order.
     members: Vec<Op>,
     pub is_member: FxHashSet<Op>,
-    /// The function that is being built, and whether it may be changed.
+    /// The function that is being built.
     pub function: Op,
+    /// True if `function` may be changed.
     pub is_open: bool,
     /// The current nesting depth of calls and regions.
     pub depth: usize,
     looked: usize,
     pub copies: FxHashMap<Op, Copies>,
-    /// Maximum number of copies of a function that are kept apart.
+    /// Maximum number of separate copies of a function.
     pub most_copies: usize,
-    /// The functions whose blocks have weights and whose uses have groups.
+    /// The functions whose weights and groups of uses are computed.
     pub prepared: FxHashSet<Op>,
     pub nodes: Vec<NodeDraft>,
-    /// The node that something stands for now (in this copy, in this round).
+    /// The node of each key in the current copy and iteration.
     pub env: FxHashMap<NodeKey, Node>,
     sites: FxHashMap<NodeKey, Site>,
     costs: Vec<u64>,
@@ -134,8 +135,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// All functions, in their assumed contexts and in those of calls from functions that are not
-    /// changed.
+    /// Builds all functions, in their assumed contexts and in the contexts of calls from functions
+    /// outside of the problem.
     pub(super) fn functions(&mut self) -> Result<(), String> {
         for function in self.members.clone() {
             self.function = function;
@@ -144,7 +145,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Goes into a function, which is built for the first time if it has no weights yet.
+    /// Makes a function the current one. Computes its weights and groups of uses at the first call.
     pub(super) fn enter(&mut self, function: Op, region: Region) {
         self.function = function;
         self.is_open = self.open.contains(&function);
@@ -164,7 +165,7 @@ impl<'a> Builder<'a> {
         self.program.is_noisy(value)
     }
 
-    /// The node of something; made if it is defined further down.
+    /// Returns the node of a key. Creates it if its definition has not been visited.
     pub(super) fn draft(&mut self, key: NodeKey, value: Value) -> Node {
         if let Some(&node) = self.env.get(&key) {
             return node;
@@ -183,14 +184,14 @@ impl<'a> Builder<'a> {
         node
     }
 
-    /// The limit of a value. A function that stays as it is has no stricter limit than its noise
-    /// now.
+    /// Returns the limit of a value. In a function that is not changed, the limit is at least the
+    /// current noise.
     pub(super) fn limit(&self, bound: Bits, value: Value) -> Bits {
         let now = if self.is_open { None } else { self.program.noise(value).hi() };
         now.map_or(bound, |now| bound.max(now))
     }
 
-    /// The node of a value as an op uses it.
+    /// Returns the node of a value at its use by an operand.
     pub(super) fn used(&mut self, op: Op, index: usize, value: Value) -> Node {
         match self.group_of.get(&(op, index as u32)) {
             Some(&group) => self.grouped(group),
@@ -198,13 +199,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The node of an operand, if it is a value that carries noise and is ever computed.
+    /// Returns the node of an operand, if it carries noise and is reachable.
     pub(super) fn operand(&mut self, op: Op, index: usize) -> Option<Node> {
         let value = self.ir.op(op).operands.get(index)?.value?;
         (self.carries(value) && !self.is_bottom(value)).then(|| self.used(op, index, value))
     }
 
-    /// Returns true if a value is never computed.
+    /// Returns true if a value is unreachable.
     pub(super) fn is_bottom(&self, value: Value) -> bool {
         *self.program.noise(value) == Noise::Bottom
     }
@@ -225,7 +226,7 @@ impl<'a> Builder<'a> {
             Noise::AtMost(_) => {}
         }
         let model = self.program.model();
-        // The arguments of calls vary from copy to copy.
+        // Arguments that calls pass may have more noise in another copy.
         let pointless = matches!(rule, NodeRule::Source(noise) if noise <= model.reset_level())
             && !self.is_passed(value);
         let (ir, mut spot, home) = match self.ir.value(value).def {
@@ -252,7 +253,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Returns true if an op is an existing reset that may be removed: one value in, one out.
+    /// Returns true if an op is an existing reset that may be removed: it has one operand and one
+    /// result.
     fn is_replaceable(&self, op: Op) -> bool {
         let data = self.ir.op(op);
         self.replace
@@ -279,13 +281,13 @@ impl<'a> Builder<'a> {
         format!("the noise of {} is unknown", self.ir.value_text(from))
     }
 
-    /// Defines a value whose noise does not follow from others.
+    /// Defines a value whose noise does not depend on other nodes.
     pub(super) fn define_source(&mut self, value: Value) -> Result<(), String> {
         let hi = self.program.noise(value).hi().unwrap_or(0);
         self.define(value, NodeRule::Source(hi), SmallVec::new())
     }
 
-    /// Returns true if a value is an argument of a function that calls determine.
+    /// Returns true if a value is a function argument whose noise calls determine.
     fn is_passed(&self, value: Value) -> bool {
         match self.ir.value(value).def {
             Def::Result(..) => false,
@@ -298,7 +300,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Defines a value as the largest of its incoming values.
+    /// Defines a value as the maximum of its incoming values.
     pub(super) fn define_meet(&mut self, value: Value) -> Result<(), String> {
         let fed = self.feeders(value);
         self.define(value, NodeRule::Max(0), fed)
@@ -335,7 +337,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The nodes of the values that flow into an argument or a result of a region, over live edges.
+    /// Returns the nodes of the values that flow into a block argument or a result of an op with
+    /// regions, over live edges.
     fn feeders(&mut self, value: Value) -> SmallVec<[Node; 2]> {
         let mut out = SmallVec::new();
         if !self.carries(value) {
@@ -380,7 +383,7 @@ impl<'a> Builder<'a> {
                 Ok(())
             }
             Flow::For { first } => self.loop_(op, first),
-            // Any number of values combined in any order: more than happens, never too little.
+            // Sound over-approximation: any number of values may be combined in any order.
             Flow::Parallel { .. } | Flow::Reduce | Flow::Forall { .. } => {
                 for &(_, region) in &data.regions {
                     for &arg in &ir.block(flow::entry_block(ir, region)).args {
@@ -435,7 +438,7 @@ impl<'a> Builder<'a> {
                 continue;
             };
             if self.is_replaceable(op) {
-                // It may go; then its result is its operand.
+                // If it is removed, its operand replaces its result.
                 let operands = self.operand(op, 0).into_iter().collect();
                 self.define(result, NodeRule::Max(0), operands)?;
                 continue;
@@ -452,7 +455,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Limits the operands of an op by the contract of the function that it passes them to.
+    /// Limits the operands of a call or a return by the contracts of the function.
     fn keep_contracts(&mut self, op: Op) {
         let ir = self.ir;
         let stated = move |function, side, index| match contract::of(ir, function, side, index)? {
@@ -494,7 +497,7 @@ impl<'a> Builder<'a> {
     pub(super) fn finish(self) -> Result<Extraction, Refusal> {
         let model = self.program.model();
         let reset = model.reset_level();
-        // The largest unit in which all costs are whole.
+        // The largest unit in which all costs are integers.
         let part = self.costs.iter().fold(UNIT, |part, &cost| gcd(part, cost));
         let mut instance = Instance::default();
         instance.nodes.reserve_exact(self.nodes.len());

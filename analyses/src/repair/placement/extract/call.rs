@@ -2,19 +2,20 @@
 //!
 //! # Notation
 //!
-//! A *copy* of a function is its nodes for given arguments: one node, or one level (from a
-//! contract, or assumed where the function may be called from outside), per argument. Calls with
-//! the same arguments share a copy. The noise of a value may differ between two copies; a reduce
-//! there is in both. A choice of sites is legal if it is legal in all copies, as the analysis
-//! requires of all contexts of a function ([`noisy_dataflow::sparse::Context`]): contexts are
-//! distinguished by the noise of their arguments, copies by its origin, which is finer.
+//! A *copy* of a function is the set of its nodes for given arguments. Each argument is a node or a
+//! level; a level is stated by a contract, or assumed if the function may be called from outside.
+//! Calls with the same arguments share a copy. The noise of a value may differ between two copies,
+//! but a reset after the value is in both. A placement is legal if it is legal in all copies, just
+//! as a function is legal if it is legal in all contexts of the analysis
+//! ([`noisy_dataflow::sparse::Context`]). Contexts are distinguished by the noise of their
+//! arguments, copies by its origin, which is finer.
 //!
 //! # Joined copies
 //!
-//! Two kinds of calls share one more copy, in which each argument is the largest of all that are
-//! passed: calls of a recursion, unless contracts state the arguments, and calls beyond the maximum
-//! number of copies of a function ([`super::Request::copies`]). A choice that is legal there is
-//! legal in each context, but not the other way round: [`super::Extraction::is_exact`].
+//! Two kinds of calls share the *joined* copy, in which each argument is the maximum of all passed
+//! values: recursive calls without contracts on the arguments, and calls beyond the maximum number
+//! of copies of a function ([`super::Request::copies`]). A placement that is legal in the joined
+//! copy is legal in each context, but not vice versa: [`super::Extraction::is_exact`].
 
 use noisy_syntax::{Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -26,13 +27,13 @@ use noisy_dataflow::flow;
 use noisy_dataflow::sparse::{MAX_APART, is_callable, is_exposed};
 use noisy_placement::{Bits, Node, NodeRule};
 
-/// In an instance with more nodes, a function has at most as many copies apart as it has contexts
-/// in the analysis.
+/// In an instance with more nodes, a function has at most as many separate copies as contexts in
+/// the analysis.
 const MOST_NODES_APART: usize = 250_000;
 
 impl Builder<'_> {
     /// Builds the copies of a function for calls from outside and from functions that are not
-    /// changed. No call in a changed function asks for these copies.
+    /// extracted. [`Builder::call`] does not build these copies.
     pub(super) fn roots(&mut self, function: Op) -> Result<(), String> {
         let ir = self.ir;
         let &[(_, region)] = ir.op(function).regions.as_slice() else {
@@ -75,8 +76,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The argument that a contract states; `Nothing` if it carries no noise; `None` if it depends
-    /// on the call.
+    /// Returns the level of an argument from its contract; `Nothing` if the argument carries no
+    /// noise, `None` if it depends on the call.
     fn stated(
         &self,
         function: Op,
@@ -93,7 +94,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Builds the results of a call. Returns false if the call is not followed.
+    /// Defines the results of a call. Returns false if the call is not followed.
     pub(super) fn call(&mut self, op: Op) -> Result<bool, String> {
         let ir = self.ir;
         let Some(callee) = self.calls.callee(op).filter(|it| self.is_member.contains(it)) else {
@@ -107,7 +108,7 @@ impl Builder<'_> {
                 Some(it) => it,
                 None => {
                     let value = ir.op(op).operands.get(index).and_then(|it| it.value);
-                    // A value that is never computed is never passed.
+                    // An unreachable value is never passed.
                     if value.is_some_and(|it| self.is_bottom(it)) {
                         return Ok(true);
                     }
@@ -126,7 +127,7 @@ impl Builder<'_> {
         Ok(true)
     }
 
-    /// Finds or builds the copy of a function with given arguments, and returns its results.
+    /// Finds or builds the copy of a function for given arguments, and returns its results.
     fn copy(&mut self, function: Op, passed: Vec<PassedArgument>) -> Result<Results, String> {
         let ir = self.ir;
         let copies = self.copies.entry(function).or_default();
@@ -196,7 +197,7 @@ impl Builder<'_> {
         Ok(results)
     }
 
-    /// The operands of the live returns of a body.
+    /// Returns the operands of the live returns of a body.
     fn returned(&self, region: Region) -> Vec<(Op, usize)> {
         let ir = self.ir;
         let facts = self.program.facts();
@@ -211,8 +212,8 @@ impl Builder<'_> {
     }
 
     /// Creates nodes for the results of a function; the operands of the returns are added later.
-    /// Returned values are limited where they are computed. A function that is not changed may
-    /// break its contract; its callers still assume the contract.
+    /// The nodes have no limit, because the returned values have one. A function that is not
+    /// changed may violate its contract, but its callers still assume the contract.
     fn results(&mut self, function: Op, region: Region) -> Results {
         let mut out: Results = SmallVec::from_elem(None, flow::n_results(self.ir, function));
         for (op, index) in self.returned(region) {

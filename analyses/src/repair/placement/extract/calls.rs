@@ -1,8 +1,9 @@
-//! The calls of a program: the callees, the functions that calls connect, and the number of times
-//! that each function is entered.
+//! The calls of a program: callees, functions that are connected by calls, and the number of
+//! entries of each function.
 //!
-//! A function is entered once from outside, and as often as its calls are executed. Functions in a
-//! cycle of calls are entered [`UNKNOWN_TRIPS`] times as often as from outside of the cycle.
+//! The number of entries of a function is the number of executions of its calls, plus one if it may
+//! be called from outside. For recursive functions, the entries from outside of the recursion are
+//! multiplied by [`UNKNOWN_TRIPS`].
 
 use noisy_syntax::{Ir, Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,20 +16,20 @@ use noisy_dataflow::sparse::{followed, is_exposed};
 /// The live calls of a program that are followed into their callees.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
-    /// The function that each call runs.
+    /// The callee of each call.
     callee: FxHashMap<Op, Op>,
     /// The calls of each function, with the functions that contain them.
     of: FxHashMap<Op, Vec<(Op, Op)>>,
     /// The calls in each function, with their callees.
     from: FxHashMap<Op, Vec<(Op, Op)>>,
-    /// Functions that may call themselves, directly or through others.
+    /// Functions that may call themselves, directly or indirectly.
     recursive: FxHashSet<Op>,
-    /// Number of times that each calling or called function is entered.
+    /// The number of entries of each calling or called function, in units of 1 / [`UNIT`].
     entries: FxHashMap<Op, u64>,
 }
 
 impl Calls {
-    /// Finds the calls. *Cost.* Nearly linear in the program.
+    /// Finds the calls of a program. *Cost.* Nearly linear in the program.
     pub fn new(program: &Program) -> Calls {
         let ir = program.ir();
         let mut it = Calls::default();
@@ -55,7 +56,7 @@ impl Calls {
         it
     }
 
-    /// The function that a call runs, if it is followed.
+    /// Returns the callee of a call, if the call is followed.
     pub fn callee(&self, call: Op) -> Option<Op> {
         self.callee.get(&call).copied()
     }
@@ -65,12 +66,12 @@ impl Calls {
         self.of.contains_key(&function)
     }
 
-    /// Returns true if a function may call itself, directly or through others.
+    /// Returns true if a function may call itself, directly or indirectly.
     pub(super) fn is_recursive(&self, function: Op) -> bool {
         self.recursive.contains(&function)
     }
 
-    /// Number of times that a function is entered, in units of 1 / [`UNIT`].
+    /// Returns the number of entries of a function, in units of 1 / [`UNIT`].
     pub(super) fn entries(&self, function: Op) -> u64 {
         self.entries.get(&function).copied().unwrap_or(UNIT)
     }
@@ -80,8 +81,8 @@ impl Calls {
         self.of.get(&function).cloned().unwrap_or_default()
     }
 
-    /// The functions that calls connect with some functions, in textual order. Functions in
-    /// `closed` are left out and connect nothing.
+    /// Returns the functions that calls connect with `functions`, in textual order. Functions in
+    /// `closed` are excluded, and no connection leads through them.
     pub fn connected(&self, ir: &Ir, functions: &[Op], closed: &FxHashSet<Op>) -> Vec<Op> {
         let mut seen: FxHashSet<Op> = FxHashSet::default();
         let mut out: Vec<Op> = Vec::new();
@@ -100,7 +101,7 @@ impl Calls {
         out
     }
 
-    /// Finds the recursive functions and the numbers of entries.
+    /// Computes the recursive functions and the numbers of entries.
     fn count(&mut self, program: &Program, functions: &[Op]) {
         let ir = program.ir();
         // Number of executions of each call.
@@ -136,8 +137,8 @@ impl Calls {
         }
     }
 
-    /// The functions in groups whose members call one another, callers before callees: strongly
-    /// connected components by Tarjan's algorithm.
+    /// Returns the strongly connected components of the call graph, callers before callees
+    /// (Tarjan's algorithm).
     fn callers_first(&self, functions: &[Op]) -> Vec<SmallVec<[Op; 1]>> {
         const NEW: usize = usize::MAX;
         let index: FxHashMap<Op, usize> =

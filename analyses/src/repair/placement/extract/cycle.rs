@@ -1,4 +1,4 @@
-//! Loops: round by round where it is known how few there are at most, else as a cycle.
+//! Loops: unrolled if the trip count has a small upper bound, else a cycle of nodes.
 
 use noisy_syntax::{Op, Region, Value};
 use smallvec::SmallVec;
@@ -7,7 +7,7 @@ use super::build::{Builder, NodeKey};
 use noisy_dataflow::flow;
 use noisy_placement::{Node, NodeRule};
 
-/// The nodes of the values that a loop carries; `None` for one without noise.
+/// The nodes of the iteration arguments of a loop; `None` for an argument without noise.
 type Carried = SmallVec<[Option<Node>; 4]>;
 
 impl Builder<'_> {
@@ -32,17 +32,18 @@ impl Builder<'_> {
         let levels =
             u64::from(model.budget.saturating_sub(model.fresh.min(model.reset_level()))) + 2;
         let n_noisy = args.iter().filter(|&&it| self.carries(it)).count() as u64;
-        // The possible results: one or more states of the carried values.
+        // The possible final values of the iteration arguments.
         let mut ends = Vec::new();
         if trips.most.is_none() || trips.least == 0 {
             ends.push(inits(self));
         }
-        // If no noisy value is carried, all iterations are alike.
+        // Without a noisy iteration argument all iterations are equal and need no unrolling.
         if let Some(most) = trips.most.filter(|&it| it <= levels * n_noisy) {
             let inits = inits(self);
             self.unroll(op, trips.least, most, args, inits, &mut ends)?;
         } else {
-            // Values that change places need not all be at their highest at once.
+            // Over-approximation: several iteration arguments need not have their maxima in the
+            // same iteration.
             self.is_exact &= trips.most.is_none() || n_noisy <= 1;
             for &arg in args {
                 self.define_meet(arg)?;
@@ -57,7 +58,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The nodes that the yield of a region of one block passes on.
+    /// Returns the nodes of the yielded values of a region with one block.
     fn yielded(&mut self, region: Region) -> Carried {
         let ir = self.ir;
         let end = flow::yields(ir, region).first().copied();
@@ -66,8 +67,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Builds a loop iteration by iteration, and adds the carried values after each possible last
-    /// one to `ends`.
+    /// Unrolls a loop, and adds the yielded values of each possible last iteration to `ends`.
     fn unroll(
         &mut self,
         op: Op,
@@ -94,7 +94,7 @@ impl Builder<'_> {
                 }
             }
             self.region(region)?;
-            // All nodes of this round are looked up before any is replaced.
+            // All nodes of this iteration are read before the next iteration replaces any.
             starts = self.yielded(region);
             if round + 1 >= least {
                 ends.push(starts.clone());

@@ -1,5 +1,5 @@
-//! Uses of a value in blocks that are executed less often than its definition: each such block is a
-//! site of its own.
+//! Groups of uses: the uses of a value in a block that is executed less often than its definition.
+//! Each group has its own site.
 
 use noisy_syntax::{Block, Op, Region, Value};
 use rustc_hash::FxHashMap;
@@ -10,7 +10,7 @@ use super::{SitePosition, UseGroup};
 use noisy_placement::Node;
 
 impl Builder<'_> {
-    /// Finds the groups of uses of all values defined in a region and inside.
+    /// Computes the groups of uses of all values defined in a region and in nested regions.
     pub(super) fn group_uses(&mut self, region: Region) {
         let ir = self.ir;
         let mut stack = vec![region];
@@ -41,7 +41,8 @@ impl Builder<'_> {
         far.sort_by_cached_key(|&(op, index)| (ir.start(op), index));
         let mut known: FxHashMap<Block, usize> = FxHashMap::default();
         for (op, index) in far {
-            // The blocks around the use, from the inside, each with its op that holds the use.
+            // The enclosing blocks of the use, innermost first, each with its op that contains the
+            // use.
             let mut around: SmallVec<[(Block, Op); 4]> = SmallVec::new();
             let mut at = op;
             loop {

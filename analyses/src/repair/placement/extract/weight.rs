@@ -1,11 +1,10 @@
 //! Estimated number of executions of each block of a function.
 //!
-//! Weights are in units of 1 / [`UNIT`] executions of the program. A loop multiplies by its trip
-//! count, or by [`UNKNOWN_TRIPS`] or the nearest possible number if the text does not state it; a
-//! branch divides by the number of ways it may go, without those that a constant condition rules
-//! out. For cycles of blocks a branch that can leave the cycle does so once in [`UNKNOWN_TRIPS`]
-//! iterations. Weights choose among legal placements; legality does not depend on them. They
-//! saturate, and are at least 1.
+//! Weights are in units of 1 / [`UNIT`] executions of the program. A loop multiplies the weight by
+//! its trip count; if that is unknown, by the possible trip count nearest to [`UNKNOWN_TRIPS`]. A
+//! branch divides the weight by the number of its possible successors. A branch that can leave a
+//! cycle of blocks does so once in [`UNKNOWN_TRIPS`] iterations. Weights choose among legal
+//! placements; legality does not depend on them. They saturate, and are at least 1.
 
 use noisy_syntax::{Block, Ir, Op, Region};
 use rustc_hash::FxHashMap;
@@ -14,15 +13,15 @@ use noisy_dataflow::cfg::{Cfg, Loops};
 use noisy_dataflow::flow::{self, Flow};
 use noisy_integers::Integers;
 
-/// Estimated trip count of a loop if the text does not state it.
+/// Estimate of an unknown trip count.
 pub(crate) const UNKNOWN_TRIPS: u64 = 10;
 
-/// The weight of a block that is executed once. Its halves down to the sixth, thirds and fifths are
-/// integers.
+/// The weight of a block that is executed once. It is divisible by 2^6, 3 and 5, so that branches
+/// divide it without rounding.
 pub(in crate::repair::placement) const UNIT: u64 = 960;
 
-/// A region with more blocks than this counts as if it had no branches: each branch asks for the
-/// loops around both of its ends.
+/// Maximum number of blocks of a region in which branches count: each branch needs the enclosing
+/// loops of both of its ends. In a larger region, all blocks have the weight of the entry.
 const MOST_BLOCKS: usize = 5000;
 
 /// The weight of each block of a function.
@@ -33,8 +32,8 @@ pub(in crate::repair::placement) struct Weights {
 }
 
 impl Weights {
-    /// Adds the blocks of a region with the weight of its entry. If `is_plain`, all of them weigh
-    /// the same.
+    /// Adds the blocks of a region, given the weight of its entry. If `is_plain`, all blocks have
+    /// this weight.
     pub(in crate::repair::placement) fn add(
         &mut self,
         ir: &Ir,
@@ -62,12 +61,12 @@ impl Weights {
         }
     }
 
-    /// The weight of a block.
+    /// Returns the weight of a block.
     pub(in crate::repair::placement) fn of(&self, block: Block) -> u64 {
         self.blocks.get(&block).copied().unwrap_or(UNIT)
     }
 
-    /// The weight of the regions of an op.
+    /// Returns the weight of the regions of an op with a weight.
     fn within(&self, ir: &Ir, integers: &Integers, op: Op, weight: u64) -> u64 {
         if self.is_plain {
             return weight;
@@ -90,7 +89,7 @@ impl Weights {
         weight.max(1)
     }
 
-    /// The blocks of one region, from the weight of its entry.
+    /// Adds the blocks of a region without nested regions, given the weight of its entry.
     fn region(
         &mut self,
         ir: &Ir,
@@ -121,7 +120,7 @@ impl Weights {
             if inner.is_some_and(|it| it.head as usize == b) {
                 weights[b] = weights[b].saturating_mul(UNKNOWN_TRIPS);
             }
-            // An edge that leaves any loop leaves the innermost.
+            // An edge that leaves an outer loop also leaves the innermost one.
             let leaves = |to: u32| {
                 inner.is_some_and(|it| loops.around(to as usize).all(|of| of.head != it.head))
             };

@@ -1,7 +1,9 @@
-//! Calls of functions that multiply: do they return two polynomials?
+//! Calls in the placement of management ops: which callees preserve the number of polynomials or
+//! the level.
 //!
-//! *Law.* They do if the function returns two when it is given two, as it stands or after its own
-//! placement. Functions in a cycle of calls are not analyzed. *Cost.* Each function once.
+//! *Law.* A call of a function that multiplies returns two polynomials if the function returns two
+//! for arguments with two, before or after its own placement. Recursive functions are not analyzed.
+//! *Cost.* Each function is analyzed once.
 
 use noisy_syntax::Op;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -12,10 +14,10 @@ use crate::program::Program;
 use noisy_dataflow::flow;
 use noisy_heir::{Heir, Placed};
 
-/// Known calls of a placement.
+/// The known effects of callees, for a placed op.
 pub(super) struct Calls {
     placed: Placed,
-    /// By function; why not, in words.
+    /// For each analyzed function, `Ok` if it returns two polynomials, else the reason.
     known: FxHashMap<Op, Result<(), String>>,
 }
 
@@ -24,8 +26,8 @@ impl Calls {
         Self { placed, known: FxHashMap::default() }
     }
 
-    /// The functions and the multiplying functions that they call, callees before callers outside
-    /// of cycles.
+    /// Returns the functions and the multiplying functions that they call, callees before callers
+    /// except in recursions.
     pub(super) fn called_first(&self, program: &Program, heir: &Heir, functions: &[Op]) -> Vec<Op> {
         let ir = program.ir();
         let changing_functions = heir.changing_functions(ir, self.placed);
@@ -34,7 +36,7 @@ impl Calls {
         }
         let mut out = Vec::new();
         let mut seen: FxHashSet<Op> = FxHashSet::default();
-        // With true if its callees are done.
+        // Each function with true if its callees are in `out`.
         let mut stack: Vec<(Op, bool)> = functions.iter().rev().map(|&it| (it, false)).collect();
         while let Some((function, is_done)) = stack.pop() {
             if is_done {
@@ -52,13 +54,13 @@ impl Calls {
         out
     }
 
-    /// Notes the placement in a function, or the reason why it has none.
+    /// Records that a function returns two polynomials, or the reason why it does not.
     pub(super) fn note(&mut self, program: &Program, function: Op, found: Result<(), String>) {
         let name = program.function_name(function);
         self.known.insert(function, found.map_err(|why| format!("@{name} {why}")));
     }
 
-    /// Takes note of a function in which nothing is placed, and which may be broken.
+    /// Records the effect of a function in which no op is placed. `broken` is its error.
     pub(super) fn note_as_it_stands(
         &mut self,
         program: &Program,
@@ -73,7 +75,7 @@ impl Calls {
         }
     }
 
-    /// Returns an error unless a function returns two polynomials as it stands.
+    /// Returns an error if a function without a new placement may return more than two polynomials.
     fn stands(&self, program: &Program, heir: &Heir, function: Op) -> Result<(), String> {
         let crossing = |it: Op| self.crossing(program, heir, it);
         let question = asked(program, heir, function, self.placed, Objective::Count, &crossing);
@@ -85,7 +87,8 @@ impl Calls {
         ))
     }
 
-    /// Returns an error, in words, unless a call preserves the level or degree of its argument.
+    /// Returns an error unless a call preserves the level or the number of polynomials of its
+    /// argument.
     pub(super) fn crossing(
         &self,
         program: &Program,

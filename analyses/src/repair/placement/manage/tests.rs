@@ -1,14 +1,14 @@
-//! Placements in HEIR's programs, against trying everything.
+//! Placements in HEIR programs, compared with an exhaustive search.
 
 use super::*;
 use crate::{Document, ModelSpec, NoiseModel};
 
-/// A step of a program.
+/// An op of a random program; the numbers are indices of values.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Add(usize, usize),
     Mul(usize, usize),
-    /// With a plaintext.
+    /// A product with a plaintext.
     Scale(usize),
     Rotate(usize),
 }
@@ -24,7 +24,7 @@ impl Numbers {
     }
 }
 
-/// Steps on two arguments; the last one is yielded.
+/// Returns random ops on two arguments and earlier results; the last result is yielded.
 fn steps(numbers: &mut Numbers, n: usize) -> Vec<Step> {
     let step = |at: usize| {
         let (a, b) = (numbers.below(at + 2), numbers.below(at + 2));
@@ -76,7 +76,8 @@ fn document(text: &str, budget: u32) -> Document {
     Document::with_model(text, model)
 }
 
-/// The number of inserted ops, true if that is proven optimal, and the text after them.
+/// Returns the number of inserted ops, true if it is proven optimal, and the text after the
+/// insertion.
 fn placed(text: &str, budget: Option<u32>) -> (usize, bool, String) {
     let document = document(text, budget.unwrap_or(1));
     let insert = if budget.is_some() { insert_bootstraps } else { insert_relinearizations };
@@ -87,7 +88,8 @@ fn placed(text: &str, budget: Option<u32>) -> (usize, bool, String) {
     (outcome.inserted(), is_optimal, after)
 }
 
-/// Returns true if degrees are legal with relinearizations after some values.
+/// Returns true if a program is legal with relinearizations after the results in the bit set
+/// `chosen`.
 fn is_relinearized(steps: &[Step], chosen: usize) -> bool {
     let mut degree = vec![1, 1];
     for (at, step) in steps.iter().enumerate() {
@@ -105,8 +107,7 @@ fn is_relinearized(steps: &[Step], chosen: usize) -> bool {
     degree.last() == Some(&1)
 }
 
-/// Returns true if levels are legal with bootstraps after some values; the first two bits stand for
-/// the arguments.
+/// Returns true if a program is legal with bootstraps after the results in the bit set `chosen`.
 fn is_bootstrapped(steps: &[Step], budget: usize, chosen: usize) -> bool {
     let mut level = vec![0, 0];
     for (at, step) in steps.iter().enumerate() {
@@ -139,7 +140,7 @@ fn nothing_needs_fewer() {
             let (found, is_optimal, after) = placed(&text, None);
             assert_eq!(found, least(n, &|it| is_relinearized(&steps, it)), "{after}");
             assert!(is_optimal, "{text}");
-            // The placement is sufficient.
+            // A second placement inserts nothing.
             assert_eq!(placed(&after, None), (0, true, after.clone()));
             for budget in [1, 2] {
                 let (found, is_optimal, after) = placed(&text, Some(budget));
@@ -198,7 +199,7 @@ fn a_waterline_keeps_levels() {
         let functions = document.ir().functions();
         insert_bootstraps(&document, &functions, &Options::default()).expect("an answer")
     };
-    // The numbers of HEIR 2026.9.1 with these options.
+    // HEIR 2026.9.1 inserts the same numbers with these options.
     for (budget, waterline, wanted) in [(3, 0, 2), (3, 1, 4), (3, 2, 8), (5, 2, 2)] {
         assert_eq!(of(budget, waterline).inserted(), wanted, "{budget} {waterline}");
     }
@@ -261,7 +262,7 @@ fn a_loop_gives_the_level_that_it_takes() {
 "
         )
     };
-    // One in each round, although there are levels enough for all rounds.
+    // One bootstrap in each iteration, although the levels suffice for all iterations.
     let grows = generic(&lines("%2 = arith.mulf %b, %v1 : tensor<8xf32>"), "%1");
     let (n, _, after) = placed(&grows, Some(9));
     assert_eq!(n, 1, "{after}");
@@ -280,7 +281,7 @@ fn a_bootstrap_takes_levels_itself() {
     let squarings: Vec<Step> = (0..9)
         .map(|at| Step::Mul(if at == 0 { 0 } else { at + 1 }, if at == 0 { 0 } else { at + 1 }))
         .collect();
-    // HEIR 2026.9.1 places as many.
+    // HEIR 2026.9.1 inserts the same numbers.
     for (taken, wanted) in [(0, 2), (2, 2), (16, 0)] {
         let attributes = format!(
             "backend.config_override = {{bootstrapLevelsConsumed = {taken} : i64}}, backend.lattigo, scheme.ckks"
@@ -290,7 +291,7 @@ fn a_bootstrap_takes_levels_itself() {
     }
 }
 
-/// The text after all stages, and how many ops each inserted.
+/// Returns the number of ops that each stage inserts, and the text after all stages.
 fn staged(text: &str, budget: u32) -> (Vec<usize>, String) {
     let mut text = text.to_owned();
     let stages = STAGES.map(|(_, insert)| {
@@ -319,14 +320,14 @@ fn a_loop_drops_levels_where_a_bootstrap_uses_them() {
     let taken = "backend.config_override = {bootstrapLevelsConsumed = 3 : i64}, backend.lattigo, scheme.ckks";
     let text = generic(&lines, "%3").replace("scheme.ckks", taken);
     let (inserted, after) = staged(&text, 1);
-    // HEIR's greedy pass places one, too.
+    // HEIR's greedy pass also inserts one bootstrap.
     assert_eq!(inserted, [1, 1, 1], "{after}");
     assert!(
         after.contains("\"mgmt.level_reduce\"(%v0) <{levelToDrop = 4 : i64}> : (tensor<8xf32>)"),
         "{after}"
     );
     assert_eq!(staged(&after, 1), (vec![0, 0, 0], after.clone()));
-    // Where no level is used, a bootstrap suffices.
+    // If a bootstrap uses no levels, it suffices.
     let (inserted, after) = staged(&generic(&lines, "%3"), 1);
     assert_eq!(inserted, [1, 0, 1], "{after}");
 }
@@ -350,7 +351,7 @@ fn ops_inserted_after_annotated_ones_are_annotated() {
     let of = |text: &str| after.lines().find(|it| it.contains(text)).map_or("", str::trim);
     let wanted = format!("%r1 = mgmt.relinearize %1 {}", m("level = 2, scale = 90"));
     assert_eq!(of("mgmt.relinearize %1"), wanted);
-    // Not behind the product, which has another scale than a bootstrap gives.
+    // Not after the product, whose scale differs from that after a bootstrap.
     assert!(after.contains("mgmt.bootstrap %2 "), "{after}");
     assert!(of("mgmt.relinearize %5").ends_with("mgmt.relinearize %5 : tensor<8xf32>"), "{after}");
     let bootstrap = of("= mgmt.bootstrap %");
@@ -367,7 +368,7 @@ fn ops_inserted_after_an_unreadable_annotation_have_none() {
     assert!(line.ends_with("mgmt.relinearize %2 : tensor<8xf32>"), "{after}");
 }
 
-/// The diagnostics of a program whose levels are goals, before and after the fix.
+/// Target levels cause no `level-mismatch`, before and after the fix.
 #[test]
 fn goals_stay_as_they_are() {
     let lines = "      %2 = arith.mulf %v0, %v1 : tensor<8xf32>\n      %3 = arith.mulf %2, %2 : tensor<8xf32>\n";
@@ -426,7 +427,7 @@ fn effects_of_calls_on_ciphertexts_are_not_guessed() {
         assert!(of("arith.addf %y, %y", insert).ends_with(" inserted"));
         assert!(of("func.call @h(%y)", insert).ends_with(" inserted"));
     }
-    // A product with a plaintext has as many polynomials, and one level less.
+    // A product with a plaintext keeps the number of polynomials and uses one level.
     assert!(of("arith.mulf %y, %e", insert_relinearizations).ends_with(" inserted"));
     let refused = |why: &str| format!("%2 is returned by a call: @g {why}");
     let levels = |by: &str| {
@@ -461,16 +462,16 @@ fn relinearizations_are_placed_across_calls_that_give_two_polynomials() {
         )
     };
     let relinearized = format!("    %5 = mgmt.relinearize %4 : {ty}\n    return %5 : {ty}\n");
-    // Callees take two, and so does the end of the generic.
+    // Callees take two polynomials, and so does the yield of the generic.
     let (n, is_optimal, after) = of(&inside(&relinearized));
     assert_eq!((n, is_optimal), (2, true), "{after}");
     assert_eq!(placed(&after, None).0, 0);
-    // Round a circle nothing is known.
+    // Recursive functions are not analyzed.
     let again = format!(
         "    %5 = mgmt.relinearize %4 : {ty}\n    %b = \"x.y\"() : () -> i1\n    %6 = scf.if %b -> ({ty}) {{\n      %7 = func.call @g(%5) : ({ty}) -> {ty}\n      scf.yield %7 : {ty}\n    }} else {{\n      scf.yield %5 : {ty}\n    }}\n    return %6 : {ty}\n"
     );
     assert_eq!(of(&inside(&again)).0, 0);
-    // The placement in a callee counts, whichever comes first.
+    // The placement in a callee counts, in any order of the functions.
     let function = |name: &str, lines: &str, given: &str| {
         format!(
             "  func.func @{name}(%x: {secret}) -> {secret} {{\n{lines}    %0 = secret.generic({given}: {secret}) {{\n    ^body(%v: {ty}):\n      %1 = arith.mulf %v, %v : {ty}\n      secret.yield %1 : {ty}\n    }} -> ({secret})\n    return %0 : {secret}\n  }}\n"
@@ -483,7 +484,7 @@ fn relinearizations_are_placed_across_calls_that_give_two_polynomials() {
         let (n, is_optimal, after) = placed(&text, None);
         assert_eq!((n, is_optimal), (2, true), "{after}");
     }
-    // One that is left as it is does not.
+    // A callee that is refused does not count.
     let broken =
         callee.replace("      %1 =", &format!("      %w = arith.addf %u, %u : {ty}\n      %1 ="));
     let text = format!("module attributes {{scheme.ckks}} {{\n{caller}{broken}}}\n");

@@ -1,5 +1,5 @@
-//! Whole programs, with calls, contracts, branches and loops, against exhaustive search over their
-//! texts: written, read and analyzed anew for each choice. And laws for programs of any size.
+//! Random programs with calls, contracts, branches and loops, compared with an exhaustive search
+//! that analyzes the text of each placement. Also laws for programs of any size.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use super::*;
 use crate::laws::Random;
 
 const TY: &str = "!noisy.i32";
-/// One execution.
+/// The cost of one execution.
 const ONCE: u64 = 960;
 
-/// A value, by number, in the function that defines it; the arguments come first.
+/// The index of a value in its function; the arguments come first.
 type Value = usize;
 
 #[derive(Debug)]
@@ -18,24 +18,24 @@ enum Step {
     Op(&'static str, Value, Value, Value),
     Reduce(Value, Value),
     Call(Value, usize, Vec<Value>),
-    /// Result, and the steps and yielded value of each branch.
+    /// The result, and the steps and the yielded value of each branch.
     If(Value, [(Vec<Step>, Value); 2]),
-    /// Result, carried argument, start, trip count if known, body, yielded value.
+    /// The result, iteration argument, initial value, trip count if known, body, and yielded value.
     For(Value, Value, Value, Option<u64>, Vec<Step>, Value),
 }
 
 #[derive(Debug)]
 struct Function {
     is_private: bool,
-    /// For each argument the bound that is stated.
+    /// The stated bound of each argument.
     args: Vec<Option<u32>>,
     bound: Option<u32>,
     steps: Vec<Step>,
     returned: Value,
 }
 
-/// A place for a reduce: after a value, or at the head of a branch (of the if with this result) for
-/// its uses in the branch.
+/// A site of a reset: after a value, or at the start of a branch (of the `scf.if` with this result)
+/// for the uses of a value in the branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
     After(usize, Value),
@@ -51,7 +51,7 @@ struct Shape {
 struct Maker<'a> {
     random: &'a mut Random,
     shape: &'a Shape,
-    /// The arguments of the functions so far.
+    /// The number of arguments of each function.
     arities: Vec<usize>,
     at: usize,
     next: Value,
@@ -66,7 +66,7 @@ impl Maker<'_> {
     fn steps(&mut self, n: usize, scope: &mut Vec<Value>, is_inner: bool) -> Vec<Step> {
         let mut out = Vec::new();
         for _ in 0..n {
-            // The latest are used most.
+            // Prefers the latest values.
             let pick = |random: &mut Random, scope: &[Value]| {
                 let back = random.below(scope.len().min(3));
                 scope[scope.len() - 1 - back]
@@ -157,7 +157,8 @@ fn make(random: &mut Random, shape: &Shape) -> Vec<Function> {
     out
 }
 
-/// Calls `f` with each callee and the number of its calls (in a function that is entered once).
+/// Calls `f` with each callee and the number of executions of the call, if the function is entered
+/// once.
 fn each_call(steps: &[Step], f: &mut dyn FnMut(usize, u64)) {
     for step in steps {
         match step {
@@ -175,7 +176,7 @@ fn each_call(steps: &[Step], f: &mut dyn FnMut(usize, u64)) {
     }
 }
 
-/// Number of times that each function is entered, without recursion.
+/// Returns the number of entries of each function, without recursion.
 fn entries(program: &[Function]) -> Vec<u64> {
     let mut out: Vec<u64> = program.iter().map(|it| if it.is_private { 0 } else { ONCE }).collect();
     for at in (0..program.len()).rev() {
@@ -185,7 +186,7 @@ fn entries(program: &[Function]) -> Vec<u64> {
     out
 }
 
-/// Writes a program with reduces in the slots for which `is_chosen`, and notes the cost of one in
+/// Writes a program with resets in the slots for which `is_chosen` holds, and records the cost of
 /// each slot.
 struct Writer<'a> {
     program: &'a [Function],
@@ -328,7 +329,7 @@ fn defined(steps: &[Step], out: &mut Vec<Value>) {
     }));
 }
 
-/// The least cost of a legal choice of slots, the cheapest tried first.
+/// Returns the least cost of a legal placement. Cheaper placements are tried first.
 fn exhaustive(program: &[Function], slots: &[(Slot, u64)]) -> Option<u64> {
     let cost = |bits: u32| -> u64 {
         slots.iter().enumerate().filter(|it| bits >> it.0 & 1 == 1).map(|it| it.1.1).sum()
@@ -341,7 +342,7 @@ fn exhaustive(program: &[Function], slots: &[(Slot, u64)]) -> Option<u64> {
         };
         errors(&Writer::write(program, &is_chosen).0).is_empty()
     };
-    // If all of them do not help, none do.
+    // If resets in all slots are not legal, no placement is.
     is_legal(u32::MAX).then(|| all.into_iter().find(|it| is_legal(it.1)).map(|it| it.0))?
 }
 
@@ -401,7 +402,7 @@ fn whole_programs_of_any_size_are_legal_or_the_reason_is_said() {
         n_legal += usize::from(left.is_empty());
         n_unverified += usize::from(format!("{outcome:?}").contains("re-analysis"));
         n_optimal += usize::from(outcome.groups.iter().all(FunctionGroup::is_optimal));
-        // Each function alone: the others stay, and are no worse.
+        // Each function alone: the others are unchanged and have no additional errors.
         let document = Document::new(&text);
         for function in document.ir().functions() {
             let outcome = insert_reduces(&document, &[function], &options).unwrap();
@@ -435,7 +436,8 @@ func.func @main(%x: !noisy.i32) -> !noisy.i32 {
 
 #[test]
 fn callers_and_callees_are_placed_together() {
-    // Executed, two in the caller are cheaper than one in the callee, which is run three times.
+    // In executions, two resets in the caller are cheaper than one in the callee, which runs three
+    // times.
     let (outcome, after) = fixed(SQUARES);
     assert_eq!(
         outcome.fix.as_ref().map(|it| &*it.title),
@@ -446,7 +448,7 @@ fn callers_and_callees_are_placed_together() {
         "{after}"
     );
     assert_eq!(outcome.groups[0].functions.len(), 2);
-    // Written, one in the callee is.
+    // In the number of ops, one reset in the callee is cheaper.
     let options = Options { objective: Objective::Count, ..Options::default() };
     let (outcome, after) = mended_with(SQUARES, &options);
     assert_eq!(outcome.inserted(), 1, "{after}");
@@ -480,22 +482,22 @@ func.func @f(%x: !noisy.i32) -> !noisy.i32 {
   return %3 : !noisy.i32
 }
 ";
-    // Together both are fixed.
+    // Both functions can be fixed together.
     let (outcome, after) = fixed(text);
     assert!(errors(&after).is_empty(), "{after}");
     assert_eq!(outcome.inserted(), 2, "{after}");
-    // The callee cannot help it.
+    // The callee alone cannot be fixed.
     let document = Document::new(text);
     let [g, f] = document.ir().functions()[..] else { panic!() };
     let outcome = insert_reduces(&document, &[g], &Options::default()).unwrap();
     let why = "no placement is possible: %a on line 1 has at least 48 bits of noise, and at most 26 are allowed";
     assert_eq!(outcome.functions[0].verdict, Verdict::Refused(why.to_owned()));
     assert_eq!(outcome.fix, None);
-    // The caller can.
+    // The caller alone can be fixed.
     let outcome = insert_reduces(&document, &[f], &Options::default()).unwrap();
     let after = outcome.fix.map_or(String::new(), |it| it.apply(text));
     assert!(errors(&after).is_empty(), "{after}");
-    // A broken callee is left alone, and so are the functions that depend on it.
+    // A broken callee and the functions that depend on it are not changed.
     let broken = text.replace("return %s", "%t = noisy.add %s, %zero : !noisy.i32\n  return %t");
     let (outcome, _) = fixed(&broken);
     let verdicts: Vec<bool> =
@@ -503,8 +505,8 @@ func.func @f(%x: !noisy.i32) -> !noisy.i32 {
     assert_eq!(verdicts, [true, true], "{outcome:?}");
 }
 
-/// A loop in which a function is called some times, with the carried value and, as second argument,
-/// the initial one.
+/// Returns a loop that calls a function several times. The arguments are the iteration argument and
+/// the initial value.
 fn calls_in_a_loop(rounds: u64, n_calls: usize, op: &'static str) -> Vec<Function> {
     let step = Function {
         is_private: true,
@@ -550,7 +552,8 @@ fn calls_in_loops_of_many_rounds_are_proven() {
 
 #[test]
 fn calls_that_the_analysis_merges_are_placed_merged() {
-    // Two values go round at different speeds: more pairs of noises than the analysis keeps apart.
+    // The noise of two iteration arguments grows at different rates, so there are more pairs of
+    // noises than separate contexts.
     let text = "func.func private @step(%a: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {
   %1 = noisy.add %a, %b : !noisy.i32
   return %1 : !noisy.i32

@@ -1,4 +1,4 @@
-//! The cheapest placement: loops, branches, and uses on colder paths.
+//! The cheapest placement: loops, branches, and uses in blocks that are executed less often.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn a_reduce_goes_where_its_use_is_colder() {
 }
 ",
     );
-    // In blocks.
+    // The same with blocks.
     check(
         "func.func @f(%a: !noisy.i32, %c: i1) {
   %m = noisy.mul %a, %a : !noisy.i32
@@ -100,7 +100,7 @@ fn branches_within_branches_are_colder_still() {
     let mul = |name: &str| format!("%{name} = noisy.mul %m, %m : !noisy.i32");
     assert_eq!(price(&text(&mul("x"), "")), "0.25");
     assert_eq!(price(&text("", &mul("x"))), "0.5");
-    // Once for both.
+    // One reset for both uses.
     assert_eq!(price(&text(&mul("x"), &mul("y"))), "0.5");
 }
 
@@ -122,7 +122,7 @@ fn a_loop_multiplies_and_a_count_does_not() {
     let (outcome, after) = mended_with(text, &options);
     assert_eq!(outcome.inserted(), 1, "{after}");
     assert!(after.contains("noisy.reduce_noise %s"), "{after}");
-    // Known to run three times: still more than two.
+    // With a trip count of three, two resets before the loop are still cheaper.
     let known = text.replace("%i = %n to %n step %n", "%i = %k0 to %k3 step %k1").replace(
         "{\n  %x",
         "{\n  %k0 = arith.constant 0 : index\n  %k1 = arith.constant 1 : index\n  %k3 = arith.constant 3 : index\n  %x",
@@ -134,7 +134,7 @@ fn a_loop_multiplies_and_a_count_does_not() {
 
 #[test]
 fn a_cycle_of_blocks_is_a_loop() {
-    // In the cycle ten times, before it once, after it once.
+    // Estimated executions: ten in the cycle, one before and one after it.
     let text = |before: &str, within: &str, after: &str| {
         format!(
             "func.func @f(%a: !noisy.i32, %c: i1) {{
@@ -173,7 +173,7 @@ fn weights_saturate() {
     }
     text += "  %m = noisy.mul %a, %a : !noisy.i32\n  %x = noisy.mul %m, %m : !noisy.i32\n";
     let text = (0..9).fold(text, |text, _| text + "  }\n") + "  return\n}\n";
-    // Names are one another's shadow in no region, so each loop has its own.
+    // Names cannot be shadowed, so each induction variable gets its own name.
     let mut n = 0;
     let text: String = text
         .split_inclusive("%i")
@@ -202,7 +202,7 @@ fn infeasible_programs_are_said_to_be_so() {
 #[test]
 fn progress_is_told_in_executions() {
     use std::sync::Mutex;
-    // Half of an execution, which is one unit of cost.
+    // The reset costs half an execution, which is one unit of cost.
     let text = "func.func @f(%a: !noisy.i32, %c: i1) {
   %m = noisy.mul %a, %a : !noisy.i32
   cf.cond_br %c, ^bb1, ^bb2

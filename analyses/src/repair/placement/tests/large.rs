@@ -1,10 +1,10 @@
-//! Code that is repeated often or nested deeply is visited no more than necessary.
+//! Bounded work for code that is repeated often or nested deeply.
 
 use super::*;
 
 #[test]
 fn rounds_in_which_all_is_as_before_are_looked_at_once() {
-    // Nothing noisy goes round: 16 to the power of 7 rounds.
+    // 16^7 iterations without a noisy iteration argument.
     let mut open = String::new();
     for it in 0..7 {
         let _ = writeln!(open, "affine.for %i{it} = 0 to 16 {{");
@@ -29,7 +29,7 @@ fn rounds_in_which_all_is_as_before_are_looked_at_once() {
 
 #[test]
 fn calls_nest_deeper_than_a_stack_is() {
-    // Each adds once and calls the next: of 14 additions in a row the last reaches the limit.
+    // Each function adds once and calls the next one; 14 additions in a row reach the budget.
     let n: usize = 5000;
     let mut text = String::new();
     for it in 0..n {

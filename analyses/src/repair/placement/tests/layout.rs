@@ -1,4 +1,4 @@
-//! Edits as they look, on all kinds of layout.
+//! Edits of programs with different layouts.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn layouts_are_kept() {
         "func.func @f(%a: !noisy.i32) { %0 = noisy.mul %a, %a : !noisy.i32  %1 = noisy.mul %0, %0 : !noisy.i32 return }\n",
         "func.func @f(%a: !noisy.i32) { %0 = noisy.mul %a, %a : !noisy.i32 %r0 = noisy.reduce_noise %0 : !noisy.i32  %1 = noisy.mul %r0, %r0 : !noisy.i32 return }\n",
     );
-    // Windows line ends, tabs, an op over several lines, a taken name.
+    // Windows line ends, tabs, an op on several lines, a used name.
     check(
         "func.func @f(%a: !noisy.i32) {\r\n\t%0 = noisy.mul %a,\r\n\t\t%a : !noisy.i32\r\n\t%1 = noisy.mul %0, %0 : !noisy.i32\r\n\t%r0 = arith.constant 1 : i32\r\n\treturn\r\n}\r\n",
         "func.func @f(%a: !noisy.i32) {\r\n\t%0 = noisy.mul %a,\r\n\t\t%a : !noisy.i32\r\n\t%r0_1 = noisy.reduce_noise %0 : !noisy.i32\r\n\t%1 = noisy.mul %r0_1, %r0_1 : !noisy.i32\r\n\t%r0 = arith.constant 1 : i32\r\n\treturn\r\n}\r\n",
@@ -77,7 +77,7 @@ fn arguments_and_results_of_regions_are_places() {
     );
     assert_eq!(outcome.inserted(), 1);
     assert!(Document::new(&after).diagnostics().is_empty(), "{after}");
-    // An argument that comes in with too much to be multiplied.
+    // An argument with too much noise for a product.
     check(
         "func.func @f(%a: !noisy.i32 {noisy.bound = 20 : i64}) {
   %0 = noisy.mul %a, %a : !noisy.i32
@@ -150,7 +150,8 @@ fn results_of_regions_and_loop_arguments_are_places() {
 }
 ",
     );
-    // Both the initial and the carried value are too much: one reduce per iteration serves both.
+    // Both the initial and the yielded value have too much noise: one reset per iteration reduces
+    // both.
     check(
         "func.func @f(%a: !noisy.i32, %b: !noisy.i32 {noisy.bound = 20}, %n: index) -> !noisy.i32 {
   %r = scf.for %i = %n to %n step %n iter_args(%acc = %b) -> (!noisy.i32) { // round

@@ -1,4 +1,4 @@
-//! Placing anew.
+//! Placements that may remove existing resets.
 
 use super::*;
 
@@ -24,9 +24,9 @@ fn three_become_one() {
     assert!(verdict.is_optimal(), "{verdict:?}");
     assert_eq!(after.matches("reduce_noise").count(), 1, "{after}");
     assert!(outcome.removed() == outcome.inserted() + 2, "{verdict:?}");
-    // A second time there is nothing to do.
+    // A second run changes nothing.
     assert_eq!(mended_with(&after, &options()).0.fix, None);
-    // And without the wish nothing is done at all.
+    // Without `replace` nothing is changed.
     assert_eq!(fixed(before).0.fix, None);
 }
 
@@ -76,14 +76,14 @@ fn a_function_over_the_budget_keeps_what_helps() {
 ";
     let (outcome, after) = mended_with(text, &options());
     let fix = outcome.fix.unwrap();
-    // 13 + 13 = 26 is borne.
+    // 13 + 13 = 26 is within the budget.
     assert_eq!(fix.title, "Replace 1 reduce_noise with 1 (proven optimal)");
     assert!(after.contains("noisy.mul %i, %i") && after.contains("%m_r, %m_r"), "{after}");
 }
 
 #[test]
 fn a_removed_reduce_in_a_branch_makes_room_there() {
-    // The one in the branch goes; its replacement is in the same place.
+    // The reset in the branch is removed and replaced at the same position.
     let text = "func.func @f(%a: !noisy.i32, %c: i1) {
   %m = noisy.mul %a, %a : !noisy.i32
   %n = noisy.reduce_noise %m : !noisy.i32

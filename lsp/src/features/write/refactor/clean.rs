@@ -1,16 +1,16 @@
-//! Cleans up a function: applies `canonicalize`, `cse` and `trivial-dce`, as edits that keep the
-//! rest.
+//! Cleans up a function: applies `canonicalize`, `cse` and `trivial-dce`, as edits that keep all
+//! other text.
 //!
-//! The edits are proven where they are made ([`noisy_opt::driver::keep`]): the edited text was read
-//! again and equals the result of the passes. A function with an op of unknown syntax is left
-//! alone, because its uses are unknown.
+//! [`noisy_opt::driver::keep`] checks its edits: the edited text is parsed again and must equal the
+//! result of the passes. A function with an op of unknown syntax is left alone, because the uses of
+//! its values are unknown.
 
 use noisy_analyses::{Document, TextEdit};
 use noisy_opt::driver::keep;
 use noisy_opt::driver::pipeline::Pipeline;
 use noisy_syntax::{Form, Op};
 
-/// The pipeline.
+/// The pipeline of passes.
 const PASSES: &str = "func.func(canonicalize,cse,canonicalize,trivial-dce)";
 
 /// True if a function has a body of ops with known syntax.

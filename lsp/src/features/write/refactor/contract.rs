@@ -27,7 +27,7 @@ fn bounds(document: &Document, function: Op) -> Option<Vec<(Value, u32)>> {
             let passed = ir.op(*call).operands.get(n)?.value?;
             match *document.noise(passed) {
                 Noise::AtMost(hi) if hi <= document.model().budget => most = most.max(hi),
-                // An unreachable call passes nothing.
+                // An unreachable call passes no noise.
                 Noise::Bottom => {}
                 _ => return None,
             }

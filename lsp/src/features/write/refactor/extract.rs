@@ -1,6 +1,6 @@
-//! Extracts consecutive, completely selected ops of a block into a function. Outer values that they
-//! use become arguments, values used after them become results; their text moves unchanged,
-//! including comments.
+//! Extracts consecutive, completely selected ops of a block into a function. Outer values that the
+//! ops use become arguments, and values that are used after them become results. The text of the
+//! ops moves unchanged, including comments.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(super) fn ops(document: &Document, range: &Range<usize>) -> Option<Vec<Op>> 
     }
     let selected = source.slice(range.clone());
     let start = range.start + (selected.len() - selected.trim_start().len());
-    // The item at the start of the selection or its outermost ancestor that lies within it.
+    // The item at the start of the selection, or its outermost ancestor within the selection.
     let mut first = ir.item_at(start)?;
     if ir.range(first).start < range.start {
         return None;
@@ -54,7 +54,7 @@ pub(super) fn ops(document: &Document, range: &Range<usize>) -> Option<Vec<Op>> 
         |op: Op| cursor::function_at(document.ir(), ir.range(op).start).is_some_and(|it| it != op);
     let (first, last) = (*out.first()?, *out.last()?);
     let around = ir.parent_op(first).map(|it| ir.op(it).kind);
-    // A call is not allowed in these ops.
+    // `scf.forall.in_parallel` cannot contain a call.
     let is_free = around != Some(OpKind::ScfForallInParallel)
         && !out.iter().any(is_terminator)
         && !may_end(ir, last);
@@ -80,7 +80,7 @@ fn may_end(ir: &Ir, op: Op) -> bool {
     is_last && ir.op(op).kind == OpKind::Unknown && !ir.parent_op(op).is_some_and(ends_with_its_own)
 }
 
-/// The type of a value as written, even if its own op is unknown and a use gives the type.
+/// The type of a value as written. If the defining op is unknown, the type at one of the uses.
 fn type_of(ir: &Ir, value: Value) -> Type {
     let data = ir.value(value);
     if !data.guessed {
@@ -93,7 +93,7 @@ fn type_of(ir: &Ir, value: Value) -> Type {
     said.into_iter().find(|it| *it != Type::UNKNOWN).unwrap_or(Type::UNKNOWN)
 }
 
-/// The uses of values by an op or a region of ops.
+/// The operands of items in textual order: op, operand number and value.
 fn operands_of(ir: &Ir, items: &[Op]) -> Vec<(Op, usize, Value)> {
     let mut out = Vec::new();
     for &op in items {
@@ -128,7 +128,7 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
         }),
     };
 
-    // Inputs: an element of a pack gets a name of its own.
+    // Inputs. A single value of a pack gets its own name.
     let mut taken = Taken::of(ir, function);
     let mut arguments: Vec<(Value, String)> = Vec::new();
     let mut number: FxHashMap<Value, usize> = FxHashMap::default();
@@ -152,7 +152,7 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
         renames.push(TextEdit { range, text: arguments[at].1.clone() });
     }
 
-    // Outputs: all values of a pack.
+    // Outputs. If a value of a pack is used outside, the whole pack becomes results.
     let is_used_outside =
         |value: &Value| ir.value(*value).uses.iter().any(|it| !set.contains(&it.0));
     let (mut left, mut results): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
@@ -222,7 +222,7 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
         inputs.join(", ")
     );
     let after = text::end_of_line(source, ir.range(function).end);
-    // Only the call of the ops remains in the function.
+    // The ops are in a function, so the call that replaces them is too.
     debug_assert!(ir.op(first).kind != OpKind::FuncFunc);
     Ok(vec![TextEdit { range: whole, text: call }, TextEdit { range: after..after, text: new }])
 }

@@ -1,9 +1,9 @@
 //! Writes an op in the other form: generic if it has its custom form, custom if it is generic.
 //! Values and blocks keep their names.
 //!
-//! *Law.* Nothing is lost. An op with a comment or a location inside stays as it is, and so does
-//! one that contains an op with an unknown custom form, which is only partly read. An unknown op
-//! that is written in the generic form keeps its bytes, except for the contents of its regions.
+//! *Law.* No text is lost. An op that contains a comment or a location is not changed. Nor is an op
+//! that contains an op with an unknown custom form, because such an op is only partly parsed. An
+//! unknown op in the generic form keeps its bytes, except for the contents of its regions.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ fn op_at(document: &Document, offset: usize) -> Option<(Op, bool)> {
     (is_known && is_in && is_whole()).then(|| (op, ir.op(op).form == Form::Generic))
 }
 
-/// True if everything about an item is known: its form, and the names and types of its values.
+/// True if an item is parsed completely: its form, and the names and types of its values.
 fn is_read(ir: &Ir, item: Op) -> bool {
     let data = ir.op(item);
     if data.kind.is_op() && (data.form == Form::Opaque || ir.is_broken(item)) {
@@ -36,7 +36,7 @@ fn is_read(ir: &Ir, item: Op) -> bool {
     let defined = data.results.iter().copied().chain(cursor::arguments_in(ir, item));
     defined.into_iter().all(is_said)
         && data.operands.iter().all(|it| {
-            // A guessed type is certain if the use has the same one.
+            // A guessed type is certain if the use has the same type.
             let is_sure = |value: Value| !ir.value(value).guessed || ir.value(value).ty == it.ty;
             it.value.is_some_and(|value| is_said(value) && is_sure(value))
         })
@@ -75,7 +75,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     Ok(vec![TextEdit { range, text: new }])
 }
 
-/// The names of values and blocks of an op and of all ops in it. A block without a label gets a
+/// The names of values and blocks of an op and of all ops inside it. A block without a label gets a
 /// free name.
 fn names_in(ir: &Ir, op: Op) -> Names {
     let mut names = Names::default();
@@ -103,8 +103,8 @@ fn names_in(ir: &Ir, op: Op) -> Names {
     names
 }
 
-/// A print of an op in which unchanged ops keep their bytes: those in the generic form that are
-/// unknown or are to be printed in it. `None` if they are not found in the print.
+/// Restores the bytes of unchanged ops in `print`, the new text of an op: ops in the generic form
+/// that are unknown or stay in this form. `None` if one of them is not found in `print`.
 fn with_kept_bytes(source: &Source, op: Op, print: &str, is_custom: bool) -> Option<String> {
     let range = source.ir().range(op);
     let mut all = source.text().to_string();
@@ -116,8 +116,8 @@ fn with_kept_bytes(source: &Source, op: Op, print: &str, is_custom: bool) -> Opt
     text::applied(print, range.start, &edits)
 }
 
-/// The edits that give an op of a print, and all ops in it, these bytes; of an op with regions the
-/// text around them.
+/// Adds the edits that restore the bytes of `op`, printed as `other`, and of the ops inside it.
+/// Only the text outside of regions is restored.
 fn keep_bytes(
     source: &Source,
     op: Op,
@@ -153,7 +153,7 @@ fn keep_bytes(
     Some(())
 }
 
-/// The own text of an op: before, between and behind its regions, with their braces.
+/// The own text of an op: before, between and after its regions, including the braces.
 fn own_text(ir: &Ir, op: Op) -> Vec<Range<usize>> {
     let whole = ir.range(op);
     let (mut out, mut at) = (Vec::new(), whole.start);

@@ -1,6 +1,6 @@
 //! Inlines a call of a function with one block: the text of the function replaces the call,
-//! including comments. Taken names get a number; a result keeps the name of the call's result if
-//! possible.
+//! including comments. A name that is taken gets a number. A result keeps the name of the call's
+//! result if possible.
 
 use noisy_analyses::{Document, TextEdit};
 use noisy_syntax::{Def, Ir, Op, OpKind, Traits, Value};
@@ -26,7 +26,7 @@ fn call_at(document: &Document, offset: usize) -> Option<(Op, Op, Vec<Op>)> {
     if ir.op(callee).kind != OpKind::FuncFunc || is_around || ir.is_broken(callee) {
         return None;
     }
-    // Symbols in the body mean the same at the call.
+    // Otherwise a symbol in the body could refer to another op at the call.
     if ir.symbol_table_around(call) != ir.parent_op(callee) {
         return None;
     }
@@ -46,7 +46,7 @@ pub(super) fn callee(document: &Document, offset: usize) -> Option<Op> {
     Some(call_at(document, offset)?.1)
 }
 
-/// The name of a result of a call, unless it belongs to a pack.
+/// The name of a result of a call, unless the result is part of a pack.
 fn own_name(ir: &Ir, value: Value) -> Option<String> {
     let is_alone = cursor::pack(ir, value).len() == 1;
     let Def::Result(op, _) = ir.value(value).def else { return None };
@@ -76,7 +76,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
         }
     }
 
-    // The names inside, and their new names.
+    // The values in the callee, and their new names.
     let mut taken = Taken::of(ir, function);
     let items = names::items_of(ir, &[callee]);
     let inside = names::named(ir, &items, usize::MAX).unwrap_or_default();
@@ -125,7 +125,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     let whole = ir.range(call);
     let new = source.indentation(whole.start);
     let text = text.trim_end();
-    // A comment behind the brace stays on its line.
+    // A comment after the opening brace stays on its line.
     let first_line = text.split('\n').next().unwrap_or_default();
     let text = if first_line.trim().is_empty() {
         text.trim_start_matches([' ', '\t', '\r', '\n'])
@@ -134,7 +134,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     };
     let indented = text::indented(text, &old, &new);
     let text = indented.strip_prefix(&*new).unwrap_or(&indented);
-    // If no op is left, the line goes as well.
+    // If no text replaces the call, its line is removed too.
     let range = if text.is_empty() {
         let line = whole.start - new.len();
         let end = text::end_of_line(source, whole.end);

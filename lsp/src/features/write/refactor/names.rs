@@ -19,8 +19,8 @@ pub(super) fn items_of(ir: &Ir, ops: &[Op]) -> Vec<Op> {
     out
 }
 
-/// True if the meaning of each name in items is certain: the header of an unknown op defines no
-/// name for several regions, and no name twice.
+/// True if each name in items clearly refers to one value: the header of an unknown op must not
+/// define a name twice, or for several regions.
 pub(super) fn are_clear(ir: &Ir, items: &[Op]) -> bool {
     let mut defined: FxHashSet<Name> = FxHashSet::default();
     items.iter().all(|&op| {
@@ -34,8 +34,8 @@ pub(super) fn are_clear(ir: &Ir, items: &[Op]) -> bool {
     })
 }
 
-/// The values with a name of their own in the text of items, of a pack the first; in textual order,
-/// at most `most`.
+/// The values whose names are defined in the text of items, in textual order. A pack counts as its
+/// first value. `None` if there are more than `most`.
 pub(super) fn named(ir: &Ir, items: &[Op], most: usize) -> Option<Vec<Value>> {
     let mut out: Vec<Value> = Vec::new();
     for &op in items {
@@ -61,7 +61,7 @@ pub(super) fn named(ir: &Ir, items: &[Op], most: usize) -> Option<Vec<Value>> {
 #[derive(Debug, Default)]
 pub(super) struct Taken {
     names: FxHashSet<String>,
-    /// No smaller number was free at the last search.
+    /// All smaller numbers were taken at the last search.
     next_number: usize,
 }
 
@@ -74,7 +74,8 @@ impl Taken {
         Self { names, next_number: 0 }
     }
 
-    /// Takes a name; if it is taken, the name with a number appended, or the next free number.
+    /// Reserves a free name and returns it: `name`, or `name` with a number appended, or the next
+    /// free number if `name` is a number.
     pub(super) fn take(&mut self, name: &str) -> String {
         if name.bytes().all(|it| it.is_ascii_digit()) {
             let mut free = name.to_owned();

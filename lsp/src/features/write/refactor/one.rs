@@ -1,10 +1,12 @@
-//! Refactorings of one op by facts that passes use ([`Remark`]): it repeats another op, its value
-//! is constant, it does not change in the surrounding loop.
+//! Refactorings of a single op that follow from facts of passes ([`Remark`]): the op repeats
+//! another one, its value is constant, it is invariant in the surrounding loop, or its store is
+//! dead.
 //!
-//! They are offered at the op even if the lints that report it are off; their edits are the fixes
-//! of these lints. A reported remark already has its fix at the diagnostic. *Cost.* Offering visits
-//! the function once between edits. Unless the user opened the menu, only functions of at most
-//! [`UNASKED`] bytes are visited, because editors ask after each edit and each cursor movement.
+//! They are offered at the op even if the lints that report it are off. Their edits are the fixes
+//! of these lints. A reported remark is not offered, because its diagnostic already offers the fix.
+//! *Cost.* An offer visits the function once between edits. Unless the user opened the menu, only
+//! functions of at most [`UNASKED`] bytes are visited, because editors send requests after each
+//! edit and each cursor movement.
 
 use noisy_analyses::{Document, Remark, TextEdit};
 use noisy_integers::constant::Constant;
@@ -12,12 +14,12 @@ use noisy_syntax::{Op, Type};
 
 use super::Kind;
 
-/// Maximum size in bytes of a function that is visited before the user asks: some 1,500 ops, which
-/// take half a millisecond.
+/// Maximum size, in bytes, of a function that is visited for an automatic request: about 1,500 ops,
+/// which take half a millisecond.
 const UNASKED: usize = 1 << 16;
 
-/// The available refactorings of the op at an offset with their titles, except for those that
-/// diagnostics of these codes offer. `is_asked` is true if the user opened the menu.
+/// The available refactorings of the op at an offset, with their titles. Those that diagnostics
+/// with the codes `told` offer are left out. `is_asked` is true if the user opened the menu.
 pub(super) fn offered(
     document: &Document,
     offset: usize,

@@ -1,6 +1,6 @@
-//! Renames the values of a function: all in the manner of `mlir-opt`, arguments to `%arg0`,
-//! `%arg1`, ..., results to `%0`, `%1`, ..., in textual order; or the numbered ones by their
-//! meaning.
+//! Renames the values of a function: all of them in the way of `mlir-opt`, arguments to `%arg0`,
+//! `%arg1`, ..., results to `%0`, `%1`, ..., in textual order; or the numbered ones to descriptive
+//! names.
 //!
 //! The new names are distinct throughout the function, so none shadows another.
 
@@ -12,10 +12,10 @@ use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, TypeData, Value};
 use super::names::{self, Taken};
 use crate::features::write::rename;
 
-/// Functions with more values are not renamed, because the user would wait.
+/// Maximum number of values in a function. With more of them, a rename would take too long.
 const MAX: usize = 20_000;
 
-/// The values of a function with a name of their own, if all of them can be renamed.
+/// The values of a function that have names, if all of them can be renamed.
 pub(super) fn values(ir: &Ir, function: Op) -> Result<Vec<Value>, String> {
     let items = names::items_of(ir, &[function]);
     if !names::are_clear(ir, &items) {
@@ -41,7 +41,7 @@ pub(super) fn number(document: &Document, function: Op) -> Result<Vec<TextEdit>,
     Ok(edits)
 }
 
-/// True if [`by_meaning`] has something to rename.
+/// True if [`by_meaning`] renames any value.
 pub(super) fn has_numbers(document: &Document, all: &[Value]) -> bool {
     let ir = document.ir();
     all.iter().any(|&it| is_number(ir, it) && meaning(document, it).is_some())
@@ -53,7 +53,7 @@ fn is_number(ir: &Ir, value: Value) -> bool {
     !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// The edits that give each numbered value a meaningful name: the name of its location, the callee,
+/// The edits that give each numbered value a descriptive name, taken from its location, the callee,
 /// the constant, or else the op. Arguments without a location keep their names.
 pub(super) fn by_meaning(document: &Document, function: Op) -> Result<Vec<TextEdit>, String> {
     let ir = document.ir();
@@ -74,7 +74,7 @@ pub(super) fn by_meaning(document: &Document, function: Op) -> Result<Vec<TextEd
     Ok(edits.collect())
 }
 
-/// A meaningful name for a value.
+/// A descriptive name for a value.
 fn meaning(document: &Document, value: Value) -> Option<String> {
     let ir = document.ir();
     let Def::Result(op, _) = ir.value(value).def else {
@@ -83,7 +83,7 @@ fn meaning(document: &Document, value: Value) -> Option<String> {
         let (start, end) = (ir.absolute(site, span).end, ir.head_range(site).end);
         // A name behind the regions of an unknown op has no location.
         let rest = document.source().text().byte_slice(start..end.max(start));
-        // Up to the next argument.
+        // The text up to the next argument.
         return located(&rest.chars().take_while(|it| *it != '%').collect::<String>());
     };
     let text = document.source().slice(ir.range(op));
@@ -95,12 +95,12 @@ fn meaning(document: &Document, value: Value) -> Option<String> {
 fn located(text: &str) -> Option<String> {
     let (_, rest) = text.rsplit_once("loc(\"")?;
     let (name, after) = rest.split_once('"')?;
-    // `loc("file":1:2)` is no name.
+    // `loc("file":1:2)` is not a name.
     let is_name = after.trim_start().starts_with([')', '(']);
     is_name.then(|| identifier(name)).flatten()
 }
 
-/// The result of an op, in one word.
+/// A word for the result of an op.
 fn computed(ir: &Ir, op: Op) -> Option<String> {
     let name = ir.op_name(op);
     match ir.op(op).kind {
@@ -124,7 +124,7 @@ fn computed(ir: &Ir, op: Op) -> Option<String> {
     }
 }
 
-/// A text as the name of a value; `None` if nothing is left of it.
+/// Converts a text to the name of a value; `None` if it has no usable characters.
 fn identifier(text: &str) -> Option<String> {
     let word = |it: char| if it.is_ascii_alphanumeric() { it } else { '_' };
     let name: String = text.chars().map(word).collect();

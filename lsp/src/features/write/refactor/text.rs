@@ -1,12 +1,12 @@
-//! Moves parts of a text: edits within them, and their indentation.
+//! Functions for moved parts of a text: edits within a part, and its indentation.
 
 use std::ops::Range;
 
 use noisy_analyses::TextEdit;
 use noisy_syntax::Source;
 
-/// A part of a text that begins at `start`, after edits in order; `None` if they overlap or reach
-/// beyond it.
+/// Applies sorted edits to a part of a text that begins at `start`; `None` if they overlap or
+/// extend beyond the part.
 pub(super) fn applied(part: &str, start: usize, edits: &[TextEdit]) -> Option<String> {
     let mut out = String::with_capacity(part.len());
     let mut at = 0;
@@ -31,8 +31,8 @@ pub(super) fn within(edits: Vec<TextEdit>, range: &Range<usize>) -> Vec<TextEdit
     out
 }
 
-/// Replaces the indentation of lines; the first line, which has none, gets the new one. Empty lines
-/// and lines with less than the old indentation stay.
+/// Replaces the indentation of lines. The first line, which has none, gets the new one. Lines with
+/// less than the old indentation are not changed.
 pub(super) fn indented(part: &str, old: &str, new: &str) -> String {
     let lines = part.split('\n').enumerate().map(|(n, line)| match line.strip_prefix(old) {
         _ if line.trim().is_empty() => String::new(),

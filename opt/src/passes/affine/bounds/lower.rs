@@ -1,8 +1,8 @@
-//! `lower-affine`: lowers loops, choices and maps of `affine` to `scf`, `arith` and `memref`.
+//! `lower-affine`: lowers loops, conditions and maps of `affine` to `scf`, `arith` and `memref`.
 //!
-//! *Law.* Maps are computed as `affine` defines: quotients rounded down or up, remainders
-//! nonnegative. A division by a constant that is not positive, and ops without counterpart, are
-//! errors; then nothing is printed.
+//! *Law.* Maps are computed as `affine` defines them: quotients are rounded down or up, remainders
+//! are not negative. A division by a constant that is not positive, and ops without a counterpart,
+//! are errors.
 
 mod expand;
 
@@ -45,14 +45,14 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The reason why an op is not lowered.
+/// The result of lowering an op, with the reason of a failure.
 type Done = Result<(), &'static str>;
 
 const MALFORMED: &str = "its maps and operands do not match";
 
 struct Lower<'a> {
     ir: &'a mut Ir,
-    /// The reductions of each created `scf.parallel`.
+    /// The kinds of the reductions of each created `scf.parallel`.
     reductions: FxHashMap<Op, Vec<usize>>,
 }
 
@@ -83,7 +83,7 @@ impl Lower<'_> {
         Expand { ir: self.ir, at: Point::Before(at) }.all(it)
     }
 
-    /// Returns the least or greatest of several values.
+    /// Combines several values with `name` (`arith.minsi` or `arith.maxsi`).
     fn one_of(&mut self, all: &[Value], name: &str, at: Op) -> Result<Value, &'static str> {
         let (&first, others) = all.split_first().ok_or(MALFORMED)?;
         let mut expand = Expand { ir: self.ir, at: Point::Before(at) };
@@ -112,7 +112,7 @@ impl Lower<'_> {
         self.ir.op(op).results.iter().map(|&it| self.ir.value(it).ty).collect()
     }
 
-    /// Replaces an op by one with its regions.
+    /// Replaces an op by a new op, and moves its regions.
     fn replace(&mut self, op: Op, new: NewOp) -> Op {
         let new = self.ir.insert(new, Point::Before(op));
         if !self.ir.op(op).regions.is_empty() {
@@ -133,7 +133,7 @@ impl Lower<'_> {
             let it = Applied { map, operands: set.operands.clone() };
             let value = self.expand(&it, op)?[0];
             let mut expand = Expand { ir: self.ir, at: Point::Before(op) };
-            // Is `eq` or `sge`.
+            // The predicate is `eq` or `sge`.
             let one = expand.compare(if is_equality { 0 } else { 5 }, value, zero);
             holds = Some(match holds {
                 Some(before) => expand.binary("arith.andi", before, one),
@@ -190,7 +190,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Returns the initial value of a reduction.
+    /// Returns the neutral element of a reduction.
     fn neutral(&mut self, kind: usize, ty: Type) -> Option<noisy_syntax::Attr> {
         let name = dialect::RMW.get(kind).copied()?;
         let data = match (self.ir.interner.type_data(ty).clone(), name) {

@@ -1,4 +1,4 @@
-//! Bounds, maps and the lowering of loops.
+//! Passes on bounds and maps, and the lowering of loops.
 
 pub(crate) mod lower;
 pub(crate) mod normalize;

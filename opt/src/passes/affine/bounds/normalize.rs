@@ -1,7 +1,7 @@
 //! `affine-loop-normalize`: makes loops count from 0 by 1.
 //!
-//! *Law.* Each iteration sees the same values as before. A loop with an upper bound below its lower
-//! one gets an upper bound below 0.
+//! *Law.* The body computes with the same values of the variable as before. If the upper bound is
+//! below the lower bound, the new upper bound is negative.
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::Point;
@@ -39,13 +39,13 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// `(high - low) ceildiv step`
+/// Returns the trip count, `(high - low) ceildiv step`.
 fn trips(high: &Expr, low: &Expr, step: i64) -> Expr {
     let size = Expr::binary(Operator::Add, high.clone(), low.clone().negated());
     Expr::binary(Operator::CeilDiv, size, Expr::Const(step))
 }
 
-/// `iv * step + low`, where the variable is the last dimension.
+/// Returns the old variable, `iv * step + low`.
 fn old_iv(iv: Value, low: &Applied, step: i64) -> Applied {
     let both = low.joined(&Applied::value(iv));
     let all = exprs(&both.map.body);
@@ -55,7 +55,8 @@ fn old_iv(iv: Value, low: &Applied, step: i64) -> Applied {
     Applied { map: Affine { body: Body::Map(vec![sum]), ..both.map }, operands: both.operands }
 }
 
-/// Makes a loop count from 0 by 1, if it has one lower bound.
+/// Makes a loop count from 0 by 1, if it has a single lower bound. If `promotes`, inlines a loop
+/// that runs once.
 pub(crate) fn normalize(ir: &mut Ir, op: Op, promotes: bool) {
     if promotes && run_once(ir, op) {
         return;
@@ -81,7 +82,7 @@ pub(crate) fn normalize(ir: &mut Ir, op: Op, promotes: bool) {
     }
 }
 
-/// Makes the loops of `affine.parallel` count from 0 by 1, if each has one lower bound.
+/// Makes the loops of an `affine.parallel` count from 0 by 1, if each has a single lower bound.
 fn normalize_parallel(ir: &mut Ir, op: Op) {
     let Some(low) = applied(ir, op, "lowerBoundsMap", 0) else { return };
     let Some(high) = applied(ir, op, "upperBoundsMap", low.operands.len()) else { return };
@@ -148,7 +149,7 @@ pub(crate) fn ints_of(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
     list.iter().map(int).collect()
 }
 
-/// Returns the number of bounds of each loop of `affine.parallel`.
+/// Returns the number of bounds of each loop of an `affine.parallel`.
 pub(crate) fn sizes_of_groups(ir: &Ir, op: Op, name: &str, n: usize) -> Option<Vec<usize>> {
     let all = ir.interner.element_ints(ir.attr(op, name)?, n)?;
     all.into_iter().map(|it| usize::try_from(it).ok()).collect()

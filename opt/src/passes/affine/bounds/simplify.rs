@@ -1,9 +1,9 @@
-//! `affine-simplify-structures`: puts maps and sets into canonical form and removes choices with
-//! empty sets.
+//! `affine-simplify-structures`: puts maps and sets into canonical form, and removes each
+//! `affine.if` with an empty set.
 //!
-//! *Law.* A set is empty exactly if it has no integer point, whatever its operands are. Quotients
-//! and remainders by constants are variables of their own. A set with products of variables, and
-//! one that exceeds the budget, stays.
+//! *Law.* A set is treated as empty only if it has no integer point for any values of its operands.
+//! Quotients and remainders by constants become additional variables. Sets with products of
+//! variables, and sets that exceed the budget, are kept.
 
 use noisy_polyhedra::{Budget, Conjunction};
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
@@ -29,7 +29,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-/// The most work on one set, in numbers touched.
+/// Maximum work for one set, in machine words (see [`Budget`]).
 const WORK: u64 = 2_000_000;
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
@@ -46,7 +46,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     canonicalize::rewrite(cx, op, &patterns, config, false)
 }
 
-/// Simplifies each expression of the map of an op. Its operands stay.
+/// Simplifies each expression of the map of an op. The operands are not changed.
 fn simplify_map(ir: &mut Ir, op: Op) {
     let map = ir.attr(op, "map").and_then(|it| ir.interner.affine(it));
     let Some(map) = map.cloned() else { return };
@@ -58,12 +58,12 @@ fn simplify_map(ir: &mut Ir, op: Op) {
     }
 }
 
-/// Deeper expressions and sets with more quotients stay.
+/// Maximum depth of expressions and number of quotients of a set. Other sets are kept.
 const MOST_DEPTH: usize = 64;
 const MOST_QUOTIENTS: usize = 16;
 
-/// Returns an expression as a row over points with a variable for each quotient, up to a number of
-/// variables. `None` if it is not linear.
+/// Returns an expression as a row over `points`. Adds a variable for each quotient, up to `most`
+/// variables. `None` if the expression is not linear.
 fn row_of(
     expr: &Expr,
     n_dims: usize,
@@ -76,7 +76,7 @@ fn row_of(
         *row.get_mut(at)? = 1;
         Some(row)
     };
-    // Rows get longer with each quotient; the constant stays last.
+    // Extends a row to the variables that were added since; the constant stays last.
     let fit = |row: &mut Vec<i128>, points: &Conjunction| {
         let constant = row.pop().unwrap_or(0);
         row.resize(points.n_vars(), 0);
@@ -132,8 +132,9 @@ fn row_of(
     }
 }
 
-/// Drops constraints of a choice that always hold or are weaker than another one. Equalities come
-/// first, and common factors are removed. An empty set becomes an obviously empty one.
+/// Drops constraints of an `affine.if` that always hold, or that a parallel constraint implies.
+/// Puts equalities first, and removes common factors. Replaces an empty set by the constraint `-1
+/// >= 0`.
 fn simplify_set(ir: &mut Ir, op: Op) {
     let Some(set) = applied(ir, op, "condition", 0) else { return };
     let Body::Set(all) = &set.map.body else { return };
@@ -158,8 +159,7 @@ fn simplify_set(ir: &mut Ir, op: Op) {
     let body = if matches!(points.is_empty(&mut Budget::new(WORK)), Ok(true)) {
         Body::Set(vec![(Expr::Const(-1), false)])
     } else {
-        // An inequality is kept unless it is constant and holds, or a parallel one is at least as
-        // strong.
+        // An inequality is dropped if it is constant and holds, or if a parallel one implies it.
         let is_kept = |at: usize| match &rows[at] {
             Some((row, false)) => {
                 let is_number = row[..n].iter().all(|it| *it == 0);

@@ -1,7 +1,8 @@
-//! `test-memref-dependence-check`: reports the distance of dependent iterations of each two
-//! accesses at each level.
+//! `test-memref-dependence-check`: reports the dependence distances of each pair of accesses at
+//! each level.
 //!
-//! The messages are those of upstream and the answers exact; unknown ones are `unknown`.
+//! The messages are those of MLIR, the distances are exact. Pairs that cannot be analyzed are
+//! `unknown`.
 
 use noisy_loops::{Body, Dependence, Dependences, Interval, Limits, MOST_PAIRED, dependences};
 use noisy_syntax::{Op, OpKind};
@@ -64,7 +65,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Dependences by source, target and level.
+/// The dependences by source, target and level, and the unknown pairs.
 struct Found {
     known: FxHashMap<(usize, usize, usize), Dependence>,
     unknown: FxHashSet<(usize, usize)>,

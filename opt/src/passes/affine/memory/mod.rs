@@ -1,4 +1,4 @@
-//! Passes that follow from dependences through memory.
+//! Passes that use dependences through memory.
 
 pub(crate) mod dependence_check;
 pub(crate) mod parallelize;

@@ -1,8 +1,8 @@
-//! `affine-parallelize`: turns loops whose iterations may run at once into `affine.parallel`.
+//! `affine-parallelize`: converts loops with independent iterations to `affine.parallel`.
 //!
-//! *Law.* No two iterations of such a loop access the same element, one of them writing it, and
-//! nothing in it has other effects. A loop that carries values stays, unless `parallel-reductions`
-//! allows sums in any order.
+//! *Law.* In a converted loop, no iteration writes an element that another iteration accesses, and
+//! no op has other effects. A loop that carries values is not converted, unless all are reductions
+//! and `parallel-reductions` allows to reorder them.
 
 use noisy_loops::{Body, Legality};
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -40,7 +40,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let most = options.int("max-nested").unwrap_or(i64::MAX);
-    // Unknown ops need an order here.
+    // Unlike in other passes, unknown ops are assumed to have effects.
     let body = Body::new(cx.ir, op);
     let Some(legality) = legal::of_function(cx, op, &body) else { return Ok(()) };
     let mut all = Vec::new();
@@ -64,7 +64,7 @@ fn n_parallel_around(ir: &Ir, op: Op) -> i64 {
     around.filter(|&it| ir.op(it).kind == OpKind::AffineParallel).count() as i64
 }
 
-/// Returns true if the iterations may run at once, apart from carried values.
+/// Returns true if the iterations may run in parallel, apart from carried values.
 fn is_parallel(ir: &Ir, legality: &Legality<'_>, it: &For) -> bool {
     let inside = preorder(ir, ir.block(it.body).region);
     let is_known = inside.iter().all(|&op| match ir.op(op).kind {
@@ -80,16 +80,16 @@ fn is_parallel(ir: &Ir, legality: &Legality<'_>, it: &For) -> bool {
     is_known && loop_.is_some_and(|loop_| legality.is_parallel(loop_).is_ok())
 }
 
-/// A carried value that each iteration combines with a value of its own.
+/// A carried value that each iteration combines with another value, by `op`.
 struct Reduction {
     op: Op,
-    /// The value of the iteration.
+    /// The value that the iteration contributes.
     value: Value,
-    /// The number of the kind of reduction.
+    /// The kind of reduction, as an index into [`dialect::RMW`].
     kind: usize,
 }
 
-/// Returns the reductions of the carried values, if all are reductions.
+/// Returns the reductions of the carried values. `None` if a value is not a reduction.
 fn reductions(ir: &Ir, it: &For) -> Option<Vec<Reduction>> {
     let yielded = operands(ir, it.end(ir));
     let carried = it.carried(ir);
@@ -140,7 +140,8 @@ fn to_parallel(ir: &mut Ir, it: &For, reductions: &[Reduction]) {
         .attr("upperBoundsMap", map_attr(ir, &it.high.map));
     let parallel = ir.insert(new, Point::Before(it.op));
     ir.move_regions(it.op, parallel);
-    // Each iteration yields its own value; the initial value is added after the loop.
+    // Each iteration yields its contribution. The initial value is combined with the result after
+    // the loop.
     let end = it.end(ir);
     let brought: Vec<Value> = reductions.iter().map(|it| it.value).collect();
     ir.set_operands(end, &brought);
@@ -163,7 +164,7 @@ fn to_parallel(ir: &mut Ir, it: &For, reductions: &[Reduction]) {
     ir.erase(it.op).expect("its results were replaced");
 }
 
-/// `dense<n> : tensor<1xi32>`
+/// Returns `dense<n> : tensor<1xi32>`.
 fn group(ir: &mut Ir, n: usize) -> Attr {
     let element = ir.interner.ty(TypeData::Int { width: 32, sign: Sign::Signless });
     let dims = Some([Dim::Fixed(1)].into());

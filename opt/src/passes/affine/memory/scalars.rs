@@ -1,12 +1,12 @@
-//! `affine-scalrep`: replaces loads of known values; removes stores that are overwritten without a
-//! load, and then memrefs that are only stored to.
+//! `affine-scalrep`: replaces loads of known values, and removes stores that are overwritten before
+//! a load, and memrefs that are only stored to.
 //!
-//! *Question.* Given an access and a later one that it dominates, in the same iteration of the n
-//! loops around the first: may another access write (or read) the element between the two? A
-//! dependence at level n or less comes from an earlier iteration of these loops, so its source ran
-//! before the first access. At deeper levels, an access that precedes the first in the text ran
-//! before it. So only dependences at levels above n count whose source follows the first access in
-//! the text.
+//! *Query.* Given an access and a later one that it dominates, in the same iteration of the n loops
+//! around the first: may another access write (or read) the element between the two? A dependence
+//! at level n or less comes from an earlier iteration of these loops, so its source ran before the
+//! first access. At deeper levels, an access that precedes the first in the text ran before it. So
+//! only dependences at levels above n matter, with a source that follows the first access in the
+//! text.
 //!
 //! *Law.* Loads and stores read and write the same values as before. *Cost.* Dependences are
 //! computed once, because replacing a load changes no other dependence.
@@ -72,14 +72,14 @@ fn memref(ir: &Ir, op: Op) -> Option<Value> {
     operand(ir, op, usize::from(is_store(ir, op)))
 }
 
-/// Returns the op in the block of `above` that contains another op.
+/// Returns the op in the block of `above` that is or contains `op`.
 fn ancestor_beside(ir: &Ir, above: Op, op: Op) -> Option<Op> {
     let block = ir.block_of(above);
     let mut around = std::iter::successors(Some(op), |&it| ir.parent_op(it));
     around.find(|&it| ir.op(it).kind.is_op() && ir.block_of(it) == block)
 }
 
-/// The accesses of a function while some of them are replaced and erased.
+/// The accesses of a function, of which some were already erased.
 struct Scalars<'a> {
     body: &'a Body,
     legality: &'a Legality<'a>,
@@ -102,8 +102,8 @@ impl Scalars<'_> {
         self.gone.insert(store);
     }
 
-    /// Returns true if both are the same element of the same memref whenever the loops around the
-    /// first are in the same iteration.
+    /// Returns true if both accesses use the same element of the same memref in each iteration of
+    /// the loops around the first.
     fn is_same_element(&self, ir: &Ir, first: usize, second: usize) -> bool {
         let (one, other) = (&self.body.accesses[first], &self.body.accesses[second]);
         let depth = self.legality.path(first).len() as u32;
@@ -125,8 +125,7 @@ impl Scalars<'_> {
             }
     }
 
-    /// Returns true if a form has the same value whenever the n outermost loops are in the same
-    /// iteration.
+    /// Returns true if a form has only one value in each iteration of the n outermost loops.
     fn is_settled(&self, form: &Form, n: u32) -> bool {
         form.terms.iter().all(|it| match it.0 {
             Term::Local(value) => self.body.depth_of(value) <= n,
@@ -148,7 +147,7 @@ impl Scalars<'_> {
             .filter(move |it| is_alive(it.source) && is_alive(it.target))
     }
 
-    /// Returns true if nothing may write the element between an access and a later one that it
+    /// Returns true if no op may write the element between an access and a later one that it
     /// dominates.
     fn is_kept(&self, ir: &Ir, first: usize, last: usize) -> bool {
         let n = self.legality.path(first).len();
@@ -171,8 +170,8 @@ impl Scalars<'_> {
         })
     }
 
-    /// Returns the last access before another one, among those that `is_meant`, that dominates it
-    /// and has the same element.
+    /// Returns the last preceding access with `is_meant` that dominates an access and has the same
+    /// element.
     fn last_before(&self, ir: &Ir, access: usize, is_meant: fn(&Ir, Op) -> bool) -> Option<usize> {
         let op = self.op(access);
         (0..access).rev().find(|&it| {
@@ -198,7 +197,7 @@ impl Scalars<'_> {
         fits.then_some((value, memref(ir, self.op(load))?))
     }
 
-    /// Returns the value of a load if another load that dominates it read the same.
+    /// Returns the value of a load if a dominating load read the same value.
     fn loaded(&self, ir: &Ir, load: usize) -> Option<Value> {
         let is_candidate = !self.gone.contains(&load) && is_load(ir, self.op(load));
         is_candidate.then_some(())?;
@@ -209,8 +208,8 @@ impl Scalars<'_> {
         fits.then_some(value)
     }
 
-    /// Returns true if a later store in the block certainly writes the same element before any load
-    /// of it.
+    /// Returns true if a later store in the same block writes the same element, and no load reads
+    /// it in between.
     fn is_overwritten(&self, ir: &Ir, store: usize) -> bool {
         let op = self.op(store);
         if !is_store(ir, op) {
@@ -235,7 +234,7 @@ impl Scalars<'_> {
     }
 }
 
-/// Erases a locally allocated memref that is only stored to.
+/// Erases a memref and its stores if it is allocated locally and never read.
 fn erase_unread(ir: &mut Ir, memref: Value) {
     let Some(op) = ir.defining_op(memref) else { return };
     if !matches!(ir.op(op).kind, OpKind::MemrefAlloc | OpKind::MemrefAlloca) {

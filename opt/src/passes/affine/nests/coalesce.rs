@@ -1,9 +1,10 @@
-//! `affine-loop-coalescing`: merges perfectly nested loops whose numbers of iterations do not
-//! depend on each other.
+//! `affine-loop-coalescing`: merges perfectly nested loops with trip counts that do not depend on
+//! each other.
 //!
-//! *Law.* Iterations run in their order. At most one factor of the product of numbers of iterations
-//! may be negative: with two, a loop would run that did not. So all others must certainly be
-//! nonnegative. Loops whose number of iterations is no symbol stay, because it cannot be a divisor.
+//! *Law.* Iterations run in their old order. The merged trip count is the product of the trip
+//! counts. The expression of at most one factor may be negative, because with two, a loop would run
+//! that did not run before. All others must be nonnegative. Loops with a trip count that is not a
+//! symbol are not merged, because it cannot be a divisor.
 
 mod scf;
 
@@ -27,7 +28,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-/// Maximum number of iterations of a merged loop, as far as is known.
+/// Maximum product of the known trip counts of a merged loop.
 const MOST_TRIPS: i64 = 1 << 62;
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
@@ -42,7 +43,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         }
         let nest = perfect_nest(cx.ir, op);
         done.extend(nest.iter().map(|it| it.op));
-        // Inner bands first; their enclosing loops stay.
+        // Inner bands first, because their enclosing loops are not changed.
         for band in bands(cx.ir, &nest).into_iter().rev() {
             if band.len() > 1 {
                 coalesce(cx.ir, band);
@@ -53,7 +54,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns runs of loops without bounds that are computed inside another loop of the run.
+/// Splits a nest into bands that can be merged: no bound is computed inside another loop of the
+/// band.
 fn bands<'a>(ir: &Ir, nest: &'a [For]) -> Vec<&'a [For]> {
     let mut out = Vec::new();
     let mut start = 0;
@@ -75,14 +77,14 @@ fn bands<'a>(ir: &Ir, nest: &'a [For]) -> Vec<&'a [For]> {
     out
 }
 
-/// Returns true if the number of iterations of loops, as far as it is known, fits.
+/// Returns true if the product of the known trip counts is below the maximum.
 fn fits_all(band: &[For]) -> bool {
     let known = band.iter().filter_map(For::trip_count);
     known.map(|it| it.max(1)).try_fold(1_i64, i64::checked_mul).is_some_and(|it| it < MOST_TRIPS)
 }
 
-/// Returns true if a loop has one lower bound, and its bounds read only symbols. Not for a loop
-/// that certainly never runs, because a division by 0 must not arise.
+/// Returns true if the trip count of a loop may be a factor and a divisor: the loop has a single
+/// lower bound, its bounds use only symbols, and the trip count is not 0.
 fn may_be_factor(ir: &Ir, it: &For) -> bool {
     let mut read = it.low.operands.iter().chain(&it.high.operands);
     it.low.single().is_some()
@@ -90,7 +92,7 @@ fn may_be_factor(ir: &Ir, it: &For) -> bool {
         && read.all(|&value| is_symbol(ir, value))
 }
 
-/// Returns true if the upper bound of a loop is certainly not below its lower bound.
+/// Returns true if the upper bound of a loop is known to be at least its lower bound.
 fn is_never_negative(ir: &Ir, it: &For) -> bool {
     let is_size = |value: Value| matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).kind == OpKind::MemrefDim);
     let starts_at_0 = it.low.constant() == Some(0);
@@ -106,7 +108,7 @@ fn is_never_negative(ir: &Ir, it: &For) -> bool {
     exprs(&it.high.map.body).iter().all(of)
 }
 
-/// Makes the first loop count the iterations of all.
+/// Merges the loops of a band into the outermost one.
 fn coalesce(ir: &mut Ir, band: &[For]) {
     for it in band {
         normalize(ir, it.op, false);
@@ -128,7 +130,7 @@ fn coalesce(ir: &mut Ir, band: &[For]) {
     let end = Affine { n_dims: 0, n_symbols: 1, body: Body::Map(vec![Expr::Symbol(0)]) };
     let end = Applied { map: end, operands: vec![product] };
     set_bounds(ir, root, &Applied::number(0), &end, 1);
-    // The last loop runs fastest.
+    // The innermost loop varies fastest.
     let mut at = Point::Start(root.body);
     let mut rest = root.iv;
     let mut values = Vec::new();
@@ -146,7 +148,7 @@ fn coalesce(ir: &mut Ir, band: &[For]) {
         Def::Result(op, _) => op,
         Def::Argument(..) => return,
     };
-    // Uses in the loop, except those that compute the values.
+    // Replace the uses in the body, except those that compute the old variables.
     for (user, index) in ir.value(root.iv).uses.clone() {
         let makes = ir.block_of(user) == root.body && !ir.is_before(first, user);
         if !makes {
@@ -171,7 +173,7 @@ fn after(ir: &Ir, value: Value, at: Point) -> Point {
     }
 }
 
-/// Returns the least result of a map as a value.
+/// Creates the least result of a map as a value.
 fn value_of(ir: &mut Ir, it: &Applied, at: Point) -> Value {
     if it.single().is_some() {
         return apply(ir, it, at);
@@ -182,7 +184,7 @@ fn value_of(ir: &mut Ir, it: &Applied, at: Point) -> Value {
     ir.op(op).results[0]
 }
 
-/// Returns `a op b`, where b is a symbol.
+/// Creates `a op b`, where b is a symbol.
 fn combined(ir: &mut Ir, op: Operator, a: Value, b: Value, at: Point) -> Value {
     let expr = Expr::binary(op, Expr::Dim(0), Expr::Symbol(0));
     let map = Affine { n_dims: 1, n_symbols: 1, body: Body::Map(vec![expr]) };

@@ -1,12 +1,12 @@
-//! `affine-loop-invariant-code-motion`: moves ops that do the same in each iteration before an
-//! affine loop: ops without effects, loads, stores, and whole loops and choices of these.
+//! `affine-loop-invariant-code-motion`: moves loop-invariant ops before an affine loop: ops without
+//! effects, loads, stores, and loops and conditions that contain only these.
 //!
-//! *Law.* Moved ops have the same operands in each iteration. Their loads see the same elements: no
-//! other access in the loop depends on one of theirs or the other way round, nor does an access of
-//! theirs on itself across iterations, except a store on itself, which writes the same value again.
-//! Ops that must not run additionally (stores, loads that may leave the shape, divisions) move only
-//! if the loop certainly has an iteration. *Cost.* Dependences are computed once, because they also
-//! hold for moved ops.
+//! *Law.* Moved ops have the same operands in each iteration. There is no dependence between a
+//! moved access and another access in the loop. Moved accesses do not depend on each other across
+//! iterations, except for a store on itself, which writes the same value again. Ops that must not
+//! run additionally (stores, loads that may be out of bounds, divisions) are moved only if the loop
+//! surely has an iteration. *Cost.* Dependences are computed once, because they also hold for moved
+//! ops.
 
 use noisy_analyses::facts::effects;
 use noisy_analyses::facts::invariant::is_invariant;
@@ -50,17 +50,17 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A loop from which ops may move.
+/// A loop from which ops may be moved.
 struct Hoist<'a> {
     body: &'a Body,
     legality: &'a Legality<'a>,
     loop_: u32,
-    /// True if it always has an iteration.
+    /// True if the loop always has an iteration.
     runs: bool,
     has_effects: bool,
 }
 
-/// Returns an op and its contents, except the terminators of regions.
+/// Returns an op and the ops in its regions, except `affine.yield`.
 fn all_in(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = vec![op];
     for &(_, region) in &ir.op(op).regions {
@@ -102,8 +102,8 @@ impl Hoist<'_> {
         }
     }
 
-    /// Returns true if the accesses among these ops do the same when they run once, before all
-    /// others of the loop.
+    /// Returns true if the accesses among the given ops have the same effect if they run once,
+    /// before all others of the loop.
     fn keeps_memory(&self, ops: &[Op]) -> bool {
         let moves = |access: usize| ops.contains(&self.body.accesses[access].op);
         if !(0..self.body.accesses.len()).any(moves) {
@@ -122,8 +122,7 @@ impl Hoist<'_> {
         })
     }
 
-    /// Returns true if an op may run although the loop has no iteration, regardless of its
-    /// contents.
+    /// Returns true if an op, without its regions, may run even if the loop has no iteration.
     fn may_run_anyway(&self, ir: &Ir, op: Op) -> bool {
         match ir.op(op).kind {
             OpKind::AffineFor
@@ -143,7 +142,7 @@ impl Hoist<'_> {
     }
 }
 
-/// Returns the sizes of a memref if all are known.
+/// Returns the sizes of a memref, if all are static.
 fn sizes(ir: &Ir, memref: Value) -> Option<Vec<i128>> {
     let of = |it: &Dim| match it {
         Dim::Fixed(size) => Some(i128::from(*size)),

@@ -1,13 +1,13 @@
-//! `affine-loop-unroll-jam`: the first loop of a function runs several iterations at once, which
-//! share the inner loops.
+//! `affine-loop-unroll-jam`: unrolls the first loop of a function and jams the copies of its body
+//! into the inner loops.
 //!
-//! *Order.* The body is a sequence of runs of ops and of loops, whose bodies are such sequences.
-//! Each run is followed by its copies for the next iterations. So for two joined iterations, the
-//! order inside loops of the body is first that of their variables, then of the runs, then of the
-//! iterations.
+//! *Order.* The body is a sequence of loops and of runs, which are ops between loops. The bodies of
+//! inner loops have the same structure. Each run is followed by its copies for the next iterations.
+//! So the instances of jammed iterations are ordered first by the variables of the inner loops,
+//! then by the runs, and then by the iterations.
 //!
-//! *Law.* Dependent instances keep their order. Values carried by the loop itself are split only if
-//! the parts certainly give the same value, or if the result is not used ([`part::SplitValue`]).
+//! *Law.* Dependent instances keep their order. Values that the loop carries are split only if the
+//! combined parts give the same value, or if the result is not used ([`part::SplitValue`]).
 
 mod part;
 
@@ -93,7 +93,7 @@ fn jam(ir: &mut Ir, function: Op, it: &For, factor: i64, aliasing: Aliasing) {
         loop_ = own.op;
         carriers.push(own);
     }
-    // The last copy first, because each is inserted right after the run.
+    // The last copy first, because each copy is inserted directly after the run.
     for copy in (1..factor).rev() {
         let mut values: FxHashMap<Value, Value> = FxHashMap::default();
         for carrier in &carriers {
@@ -126,7 +126,7 @@ fn is_allowed(ir: &Ir, body: &Body, it: &For, factor: i64, aliasing: Aliasing) -
     let Some(legality) = legal::legality(body, aliasing) else { return false };
     let Some(loop_) = legality.loop_of(it.op) else { return false };
     let depth = body.loops[loop_ as usize].depth as usize;
-    // Times are values of the variables; iterations are one step apart.
+    // Conditions compare values of the variables, which differ by the step.
     let span = i128::from(factor - 1) * i128::from(it.step);
     legality.effect_in(loop_).is_none()
         && legality.dependences().iter().all(|dependence| {
@@ -138,8 +138,8 @@ fn is_allowed(ir: &Ir, body: &Body, it: &For, factor: i64, aliasing: Aliasing) -
         })
 }
 
-/// Returns true if the instances of a dependence carried by the loop of this depth keep their order
-/// when iterations are joined whose variables differ by at most `span`.
+/// Returns true if the instances of a dependence that the loop at `depth` carries keep their order
+/// when iterations with variables that differ by at most `span` are jammed.
 fn keeps_order(
     ir: &Ir,
     body: &Body,
@@ -154,7 +154,7 @@ fn keeps_order(
         out[at] = 1;
         out
     };
-    // Perfectly nested loops around both.
+    // The common loops that are nested directly in each other.
     let mut chain = vec![depth - 1];
     for at in depth..it.n_common {
         let (outer, inner) = (paths[0][at - 1] as usize, paths[0][at] as usize);
@@ -178,7 +178,7 @@ fn keeps_order(
         conditions.pop();
         conditions.push((source, target, Differs::By(0)));
     }
-    // In the same iteration of the inner loops the order of the runs of both decides.
+    // In the same iteration of the inner loops, the order of the runs is decisive.
     let inner = body.loops[paths[0][chain[chain.len() - 1]] as usize].op;
     let at = |access: usize| ancestor_in(ir, body.accesses[access].op, inner);
     let (Some(source), Some(target)) = (at(it.source), at(it.target)) else { return false };
@@ -190,7 +190,7 @@ fn keeps_order(
     !is_later_run || !legality.exist(it, &conditions)
 }
 
-/// Returns the op directly in a loop that contains an op.
+/// Returns the op in the body of a loop that is or contains `op`.
 fn ancestor_in(ir: &Ir, op: Op, loop_: Op) -> Option<Op> {
     let mut at = op;
     loop {
@@ -202,7 +202,7 @@ fn ancestor_in(ir: &Ir, op: Op, loop_: Op) -> Option<Op> {
     }
 }
 
-/// Returns the runs of ops between loops, in order, and the loops with carried values.
+/// Collects the runs of ops between loops, in order, and the inner loops with `iter_args`.
 fn gather(ir: &Ir, body: Block, runs: &mut Vec<Vec<Op>>, carriers: &mut Vec<Op>) {
     let mut run = Vec::new();
     let mut ops: Vec<Op> = ir.block_ops(body).collect();
@@ -226,7 +226,7 @@ fn gather(ir: &Ir, body: Block, runs: &mut Vec<Vec<Op>>, carriers: &mut Vec<Op>)
     }
 }
 
-/// Inserts a copy of a run for a later iteration right after it.
+/// Inserts a copy of a run for a later iteration directly after the run.
 fn copy_run(ir: &mut Ir, it: &For, run: &[Op], copy: i64, values: &mut FxHashMap<Value, Value>) {
     let Some(&last) = run.last() else { return };
     let mut at = Point::After(last);
@@ -244,14 +244,14 @@ fn copy_run(ir: &mut Ir, it: &For, run: &[Op], copy: i64, values: &mut FxHashMap
     }
 }
 
-/// An inner loop that carries values, with those of all copies.
+/// An inner loop with the `iter_args` of all copies.
 struct Carrier {
     op: Op,
     /// Number of carried values of one copy.
     n: usize,
 }
 
-/// Makes a loop carry its values once for each copy.
+/// Repeats the `iter_args` of a loop for each copy.
 fn widen(ir: &mut Ir, op: Op, factor: i64) -> Carrier {
     let factor = factor as usize;
     let old = For::of(ir, op).expect("what carries values is a loop");
@@ -276,8 +276,7 @@ fn widen(ir: &mut Ir, op: Op, factor: i64) -> Carrier {
 }
 
 impl Carrier {
-    /// Returns the initial values of a copy: if they are carried by another loop, those of the
-    /// copy.
+    /// Maps the carried values and the results of the loop to those of a copy.
     fn copies(&self, ir: &Ir, copy: usize, values: &mut FxHashMap<Value, Value>) {
         let Some(it) = For::of(ir, self.op) else { return };
         let (carried, results) = (it.carried(ir), ir.op(self.op).results.clone());
@@ -287,7 +286,7 @@ impl Carrier {
         }
     }
 
-    /// Connects the initial and the yielded values of a copy.
+    /// Replaces the initial and the yielded values of a copy by the values of the copy.
     fn yields(&self, ir: &mut Ir, copy: usize, values: &FxHashMap<Value, Value>) {
         let Some(it) = For::of(ir, self.op) else { return };
         let of = |value: Value| values.get(&value).copied().unwrap_or(value);

@@ -47,7 +47,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the `affine.for` loops directly in the blocks of an op.
+/// Returns the `affine.for` loops in the regions of an op, without nested ones.
 pub(crate) fn outermost(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
     for &(_, region) in &ir.op(op).regions {
@@ -56,13 +56,14 @@ pub(crate) fn outermost(ir: &Ir, op: Op) -> Vec<Op> {
     out
 }
 
-/// Returns true if no bound of a loop uses the variable of another one, and nothing is carried.
+/// Returns true if no bound of a loop depends on the variable of another loop of the nest, and no
+/// loop has `iter_args`.
 pub(crate) fn is_rectangular(ir: &Ir, nest: &[For]) -> bool {
     nest.iter().all(|it| {
         let reads = |bound: &Applied| {
             let tidy = bound.canonical(ir);
             let reads = nest.iter().any(|other| tidy.operands.contains(&other.iv));
-            // Values computed in the nest use its variables.
+            // Values that are computed in the nest may depend on its variables.
             reads
                 || !nest.iter().all(|other| {
                     let region = ir.block(other.body).region;
@@ -76,10 +77,10 @@ pub(crate) fn is_rectangular(ir: &Ir, nest: &[For]) -> bool {
     })
 }
 
-/// Permutes loops: position k gets the loop `order[k]`. The ops stay in place and exchange bounds,
-/// steps and variables.
+/// Permutes loops: position k gets the loop `order[k]`. The ops stay in place; their bounds, steps
+/// and variables are exchanged.
 pub(crate) fn permute(ir: &mut Ir, nest: &[For], order: &[usize]) {
-    // Each use of a variable becomes one of the variable at the new position of its loop.
+    // Replace each use of a variable by the variable at the new position of its loop.
     let uses: Vec<Vec<(Op, u32)>> = nest.iter().map(|it| ir.value(it.iv).uses.to_vec()).collect();
     for (place, &from) in order.iter().enumerate() {
         for &(user, at) in &uses[from] {

@@ -1,9 +1,10 @@
 //! `affine-loop-tile`: tiles perfectly nested loops, if tiles of any size are legal.
 //!
-//! Each loop becomes a loop over tiles, whose step is the size, and a loop over the points of a
-//! tile. All loops over tiles are outside. Bounds must not use variables of the nest, and nothing
-//! may be carried. With `separate`, an `affine.if` distinguishes whole tiles from those at the end;
-//! the loops of whole tiles have no minimum in their bounds.
+//! Each loop becomes a loop over tiles, with the tile size as the step, and a loop over the points
+//! of a tile. All loops over tiles enclose the loops over points. Bounds must not depend on
+//! variables of the nest, and loops must not have `iter_args`. With `separate`, an `affine.if`
+//! distinguishes full tiles from partial ones; the bounds of the loops for full tiles have no
+//! minimum.
 
 mod cache;
 
@@ -82,7 +83,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the sizes for a nest of this many loops, if the options have them.
+/// Returns the tile sizes for a nest of n loops, if the options state them.
 fn sizes(options: &Options, n: usize) -> Option<Vec<i64>> {
     if let Some(size) = options.int("tile-size") {
         return Some(vec![size; n]);
@@ -105,7 +106,7 @@ fn tile(ir: &mut Ir, nest: &[For], sizes: &[i64], separates: bool) {
         at = Point::Start(body);
     }
     let (mut points, mut loops) = (Vec::new(), Vec::new());
-    // The differences between the loop ends and the tile ends.
+    // The differences between the upper bounds of loops and the ends of their tiles.
     let mut over: Option<Applied> = None;
     let mut inside = innermost.body;
     for ((it, &size), &tile) in nest.iter().zip(sizes).zip(&tiles) {
@@ -138,7 +139,8 @@ fn tile(ir: &mut Ir, nest: &[For], sizes: &[i64], separates: bool) {
     }
 }
 
-/// Adds loops for whole tiles, which end where these maps say.
+/// Adds a copy of the loops for full tiles, with the given upper bounds. `over` has the expressions
+/// that are nonnegative for full tiles; `None` if there is no partial tile.
 fn separate(ir: &mut Ir, loops: &[(Op, Applied)], over: Option<Applied>) {
     let Some(&(root, _)) = loops.first() else { return };
     let set = match over {
@@ -162,7 +164,8 @@ fn separate(ir: &mut Ir, loops: &[(Op, Applied)], over: Option<Applied>) {
     }
     let copy = Rewriter::new(ir).clone_op(root, Point::Before(ends[0]), &mut FxHashMap::default());
     ir.move_op(root, Point::Before(ends[1]));
-    // The copy has the same nested loops. A bound uses the variable over tiles, which both see.
+    // The copy has the same nested loops. Its bounds use the variables over tiles, which enclose
+    // both.
     let copies = perfect_nest(ir, copy);
     for (it, (_, high)) in copies.iter().zip(loops) {
         let high = high.tidy();
@@ -170,8 +173,8 @@ fn separate(ir: &mut Ir, loops: &[(Op, Applied)], over: Option<Applied>) {
     }
 }
 
-/// Returns the upper bounds of a loop and the end of its tile, which comes first and whose only
-/// operand is the last dimension.
+/// Returns a map with the end of a tile, followed by the upper bounds of the loop. The operand of
+/// `end` becomes the last dimension.
 fn with_end(high: &Applied, end: &Applied) -> Applied {
     let both = high.joined(end);
     let mut all = exprs(&both.map.body);

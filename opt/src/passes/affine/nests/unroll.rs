@@ -1,9 +1,8 @@
-//! `affine-loop-unroll`: innermost loops run several iterations at once, or all. A second loop runs
-//! the rest.
+//! `affine-loop-unroll`: unrolls innermost loops by a factor, or completely. A second loop runs the
+//! remaining iterations.
 //!
-//! *Law.* Iterations run in their order. If a loop may have a negative number of iterations (an
-//! upper bound below the lower one), the second loop starts at the lower bound at least, so that it
-//! does not run either.
+//! *Law.* Iterations run in their old order. If the upper bound of a loop may be below the lower
+//! bound, the second loop starts at the lower bound or later, so that it does not run either.
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::Point;
@@ -64,7 +63,7 @@ const UNROLL: PassInfo = PassInfo {
     run,
 };
 
-/// From the MLIR tutorial (j2kun/mlir-tutorial), like the next one.
+/// A pass of the MLIR tutorial (j2kun/mlir-tutorial), like the next one.
 const FULL: PassInfo = PassInfo {
     name: "affine-full-unroll",
     class: "AffineFullUnroll",
@@ -133,7 +132,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Unrolls all loops with at most this many iterations, inner ones first.
+/// Unrolls all loops with trip counts up to a threshold, inner ones first.
 fn run_all(cx: &mut Context<'_>, op: Op, threshold: i64) {
     let mut left = MOST_OPS;
     for it in postorder(cx.ir, op) {
@@ -144,7 +143,7 @@ fn run_all(cx: &mut Context<'_>, op: Op, threshold: i64) {
     }
 }
 
-/// Returns the loops without inner `affine.for`, in order.
+/// Returns the loops that contain no `affine.for`, in order.
 fn innermost(ir: &Ir, op: Op) -> Vec<Op> {
     let all = postorder(ir, op);
     let is_innermost = |it: &Op| postorder(ir, *it).len() == 1;
@@ -208,13 +207,13 @@ pub(crate) fn by_factor(
     true
 }
 
-/// Returns true if ops can be copied with their contents: branches cannot.
+/// Returns true if ops can be cloned: none has successors.
 pub(crate) fn can_be_copied(ir: &Ir, all: &[Op]) -> bool {
     all.iter().all(|&it| ir.extra(it).successors.is_empty())
 }
 
-/// Returns true if the number of iterations is certainly a multiple of a number, even if it is
-/// negative.
+/// Returns true if the expression of the trip count is known to be a multiple of a factor, even if
+/// its value is negative.
 pub(crate) fn divides(ir: &Ir, it: &For, factor: i64) -> bool {
     if let Some(trips) = it.trip_count() {
         return trips % factor == 0;
@@ -226,12 +225,12 @@ pub(crate) fn divides(ir: &Ir, it: &For, factor: i64) -> bool {
     exprs(&trips.map.body).iter().all(|it| it.divisor().is_multiple_of(factor.unsigned_abs()))
 }
 
-/// Makes a loop end after its last whole group of iterations, and returns a copy of it for the
-/// rest. `None`, without a change, if the bounds do not determine that end.
+/// Makes a loop end after its last whole group of iterations, and returns a clone for the remaining
+/// ones. `None`, without a change, if the end of the groups is not affine.
 pub(crate) fn split(ir: &mut Ir, it: &For, factor: i64) -> Option<Op> {
     let low = it.low.single()?;
     it.high.single()?;
-    // lower + (trips - trips mod factor) * step
+    // The end is lower + (trips - trips mod factor) * step.
     let size = difference(&it.high, &low);
     let both = size.joined(&low);
     let all = exprs(&both.map.body);
@@ -268,12 +267,12 @@ pub(crate) fn split(ir: &mut Ir, it: &For, factor: i64) -> Option<Op> {
     Some(behind.op)
 }
 
-/// Returns true if the upper bound is certainly not below the lower one.
+/// Returns true if the upper bound is known to be above the lower bound.
 fn is_never_negative(it: &For) -> bool {
     it.trip_count().is_some_and(|trips| trips > 0)
 }
 
-/// Appends copies of the body, each for the next iteration with the old step.
+/// Appends copies of the body for the next iterations of the old loop.
 fn copy_body(ir: &mut Ir, it: &For, factor: i64) {
     let ops = it.ops(ir);
     let end = it.end(ir);
@@ -297,7 +296,7 @@ fn copy_body(ir: &mut Ir, it: &For, factor: i64) {
     ir.set_operands(end, &last);
 }
 
-/// `iv + by`
+/// Creates `iv + by`.
 pub(crate) fn next_iv(ir: &mut Ir, iv: Value, by: i64, at: Point) -> Value {
     let sum = Applied::value(iv).then(|it| Expr::binary(Operator::Add, it, Expr::Const(by)));
     apply(ir, &sum, at)

@@ -1,11 +1,11 @@
-//! The profit of orders and tiles: the innermost loop, and reuse in caches.
+//! The cost model of loop orders and tiles: costs of the innermost loop, and reuse in caches.
 //!
-//! A model of one thread with caches and vectors. In the innermost loop an access that stays at its
-//! element or advances by one is cheap. One that jumps costs a cache line, less if tiles keep lines
-//! near, more if it stores without loading, because stores wait for their lines one after the
-//! other. A store that stays is a sum, whose additions wait for each other. Tiles pay if an outer
-//! loop accesses the same elements again, or others of the same cache lines, and the memref is
-//! larger than a cache.
+//! The model has one thread with caches and vector units. In the innermost loop, an access to the
+//! same or to the next element is cheap. A strided access costs a cache line: less with tiles,
+//! which keep lines in the cache, more for a store to a line that is not loaded, because the store
+//! stalls until the line is loaded. A store to the same element is a reduction, a chain of
+//! dependent additions. Tiles are profitable if an outer loop accesses the same elements or cache
+//! lines again, and the memref is larger than a cache.
 
 use noisy_loops::{Body, Form, Term};
 use noisy_syntax::{Dim, Ir, Type, TypeData};
@@ -18,12 +18,12 @@ const SUM: i64 = 6;
 const JUMP: i64 = 20;
 const NEAR_JUMP: i64 = 8;
 
-/// An order gains if its cost is below the first fraction of the current one, and loses if it is
-/// above the second.
+/// An order is better if its cost is below the first fraction of the current cost, and worse if it
+/// is above the second.
 pub(super) const GAIN: f64 = 0.9;
 pub(super) const LOSS: f64 = 1.1;
 
-/// Returns the coefficients of a subscript in the variables of a statement. `None` if it has
+/// Returns the coefficients of a subscript for the variables of a statement. `None` if it has
 /// quotients.
 fn coefficients(form: &Form, path: &[u32]) -> Option<Vec<i128>> {
     let mut out = vec![0; path.len()];
@@ -48,7 +48,8 @@ pub(super) fn subscripts(body: &Body, access: usize, n_outer: usize) -> Option<V
     it.element.as_ref().ok()?.iter().map(|form| coefficients(form, path)).collect()
 }
 
-/// Returns the cost of one step of a statement in this direction.
+/// Returns the cost of the accesses of a statement per step in a direction, a vector over its
+/// variables.
 pub(super) fn step_cost(
     ir: &Ir,
     body: &Body,
@@ -60,7 +61,7 @@ pub(super) fn step_cost(
     let jump = if is_tiled { NEAR_JUMP } else { JUMP };
     let mut out = 0;
     let all = &nest.statements[statement].accesses;
-    // A load that differs by constants shares the line of another one.
+    // A load with subscripts that differ only by constants shares a cache line with the store.
     let is_near_load = |rows: &[Vec<i128>], store: usize| {
         let place = body.accesses[store].place.view;
         let mut loads = all.iter().filter(|it| !body.accesses[**it].is_store);
@@ -100,7 +101,7 @@ pub(super) fn step_cost(
     out
 }
 
-/// Returns true if an access of a statement stays at its element in this direction.
+/// Returns true if an access of a statement uses the same element in each step in a direction.
 pub(super) fn stays(
     body: &Body,
     nest: &Nest,
@@ -114,23 +115,24 @@ pub(super) fn stays(
     })
 }
 
-/// Returns the number of accesses of a statement that do not stay at their element in this
+/// Returns the number of accesses of a statement that use different elements in the steps in a
 /// direction.
 pub(super) fn n_moving(body: &Body, nest: &Nest, statement: usize, direction: &[i128]) -> usize {
     let all = nest.statements[statement].accesses.iter();
     all.filter(|&&it| !stays(body, nest, statement, it, direction)).count()
 }
 
-/// The reuse that tiles give.
+/// The kind of reuse that tiles make possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reuse {
-    /// Lines: one loop jumps, another one stays on the line.
+    /// Reuse of cache lines: the access is strided in the innermost loop, and another loop accesses
+    /// the same lines.
     Lines,
     Elements,
 }
 
-/// Returns what an access of a statement reuses other than between two steps in this direction:
-/// elements, or, if it jumps, cache lines, of a memref with more bytes than a cache.
+/// Returns the best reuse of an access of a statement, except between steps of the innermost loop.
+/// Only memrefs that are larger than the cache count.
 pub(super) fn reuse(
     ir: &Ir,
     body: &Body,
@@ -142,7 +144,7 @@ pub(super) fn reuse(
     let n = nest.statements[statement].ivs.len();
     let of = |&access: &usize| {
         let rows = subscripts(body, access, nest.n_outer)?;
-        // A single element is in a register or a cache anyway.
+        // A single element is in a register or in a cache anyway.
         let is_one = rows.iter().all(|row| row[..n].iter().all(|it| *it == 0));
         if is_one || size(ir, body, access) <= cache {
             return None;
@@ -162,7 +164,7 @@ pub(super) fn reuse(
     nest.statements[statement].accesses.iter().filter_map(of).max()
 }
 
-/// Returns true if several statements access a memref with more bytes than a cache.
+/// Returns true if several statements access the same memref, and it is larger than the cache.
 pub(super) fn is_shared(ir: &Ir, body: &Body, nest: &Nest, members: &[usize], cache: i128) -> bool {
     let of = |statement: usize| nest.statements[statement].accesses.iter().copied();
     members.iter().enumerate().any(|(at, &a)| {
@@ -174,7 +176,7 @@ pub(super) fn is_shared(ir: &Ir, body: &Body, nest: &Nest, members: &[usize], ca
     })
 }
 
-/// Returns the size of the memref of an access in bytes; large if it is unknown.
+/// Returns the size of the memref of an access in bytes; `i128::MAX` if it is unknown.
 fn size(ir: &Ir, body: &Body, access: usize) -> i128 {
     let TypeData::MemRef { dims: Some(dims), element, .. } =
         ir.interner.type_data(ir.value(body.accesses[access].place.view).ty)
@@ -188,7 +190,7 @@ fn size(ir: &Ir, body: &Body, access: usize) -> i128 {
     })
 }
 
-/// Returns the bytes of an element.
+/// Returns the size of an element in bytes; 8 if it is unknown.
 pub(super) fn element_size(ir: &Ir, element: Type) -> i128 {
     match ir.interner.type_data(element) {
         TypeData::Int { width, .. } => i128::from(*width).max(8) / 8,

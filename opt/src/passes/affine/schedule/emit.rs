@@ -1,4 +1,4 @@
-//! Emission of loops as ops.
+//! Emission of scheduled loops as ops.
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -11,7 +11,7 @@ use crate::passes::affine::for_loop::{apply, make_for, map_attr};
 use crate::patterns::affine::maps::{Applied, applied};
 use crate::rewrite::{Rewriter, nested, operands};
 
-/// Replaces a nest by loops.
+/// Replaces a nest by scheduled loops.
 pub(super) fn emit(ir: &mut Ir, nest: &Nest, code: &[Code], of_accesses: &[Op], n_columns: usize) {
     let mut columns: Vec<Option<Value>> = vec![None; n_columns - nest.params.len()];
     columns.extend(nest.params.iter().map(|it| Some(*it)));
@@ -25,7 +25,7 @@ struct Emit<'a> {
     nest: &'a Nest,
     /// The op of each access of the body.
     of_accesses: &'a [Op],
-    /// The value of each column, if a loop around defines it.
+    /// The value of each column; `None` if no enclosing loop defines it yet.
     columns: Vec<Option<Value>>,
 }
 
@@ -72,7 +72,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Returns expressions over all columns as a map of the available values.
+    /// Returns a map with expressions over all columns, applied to the available values.
     fn joined(&self, exprs: Vec<Expr>) -> Applied {
         let mut places = Vec::new();
         let mut values = Vec::new();
@@ -90,8 +90,7 @@ impl Emit<'_> {
         Applied { map, operands: values }
     }
 
-    /// Returns the bounds of a loop over a column. The upper one is the first value that is not
-    /// taken.
+    /// Returns the lower or the exclusive upper bounds of a loop over a column.
     fn bounds(&self, rows: &[Vec<i128>], column: usize, is_low: bool) -> Applied {
         let bound = |row: &Vec<i128>| {
             let by = Expr::Const(i64::try_from(row[column].abs()).unwrap_or(1));
@@ -106,7 +105,8 @@ impl Emit<'_> {
         self.joined(rows.iter().map(bound).collect()).canonical(self.ir)
     }
 
-    /// Emits a loop that carries elements.
+    /// Emits a loop that carries elements as `iter_args`: loads before the loop, and stores after
+    /// it.
     #[allow(clippy::too_many_arguments, reason = "the fields of one variant")]
     fn sum(
         &mut self,
@@ -118,7 +118,7 @@ impl Emit<'_> {
         copies: &[Vec<Vec<i128>>],
         at: Point,
     ) {
-        // An element does not depend on the column.
+        // The elements do not depend on the column.
         let mut still = copies.to_vec();
         for row in still.iter_mut().flatten() {
             row[column] = 0;
@@ -154,7 +154,8 @@ impl Emit<'_> {
         }
     }
 
-    /// Returns the variables of a statement as values, and the ops created for them.
+    /// Creates the variables of a statement. Returns the map from old to new values, and the values
+    /// that were created.
     fn ivs(
         &mut self,
         statement: usize,
@@ -182,7 +183,7 @@ impl Emit<'_> {
         (values, made)
     }
 
-    /// Emits one op of a statement, with replaced operands.
+    /// Emits one op of a statement, with the operands in `others` replaced.
     fn one(
         &mut self,
         statement: usize,
@@ -204,7 +205,8 @@ impl Emit<'_> {
         copy
     }
 
-    /// Emits one execution of a statement; carried elements are in `carried`.
+    /// Emits one execution of a statement. `carried` has the current values of the carried
+    /// elements.
     fn run(
         &mut self,
         statement: usize,
@@ -238,7 +240,8 @@ impl Emit<'_> {
         self.erase_unread(made);
     }
 
-    /// Accesses now use the variables of the loops. Ops created for them are erased if unused.
+    /// Erases the given values if they are unused, because maps of accesses were composed with
+    /// them.
     fn erase_unread(&mut self, made: Vec<Value>) {
         for value in made {
             if let Def::Result(op, _) = self.ir.value(value).def
@@ -249,7 +252,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Makes the map of an access use the variables of loops directly.
+    /// Composes the map of an access, so that it uses the variables of loops directly.
     fn compose(&mut self, op: Op) {
         let first = match self.ir.op(op).kind {
             OpKind::AffineLoad => 1,
@@ -267,7 +270,7 @@ impl Emit<'_> {
     }
 }
 
-/// Returns a row without one column as an expression over all columns as dimensions.
+/// Returns a row as an expression, with each column as a dimension, except the column `without`.
 fn sum(row: &[i128], without: Option<usize>) -> Expr {
     let number = |it: i128| Expr::Const(i64::try_from(it).expect("bounds were held to 40 bits"));
     let mut out = Expr::Const(0);

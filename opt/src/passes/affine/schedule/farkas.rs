@@ -1,26 +1,27 @@
-//! One row of a schedule: an affine function for each statement that respects all dependences.
+//! Search of one row of a schedule: an affine function for each statement that respects all
+//! dependences.
 //!
-//! *Program* (P. Feautrier, U. Bondhugula). For each dependence with pairs x in a polyhedron
-//! `a_r x + b_r >= 0` and the difference d(x) = (row of the target) - (row of the source),
-//! linear in the coefficients sought:
+//! *Integer program* (P. Feautrier, U. Bondhugula). Let the pairs x of a dependence be a polyhedron
+//! `a_r x + b_r >= 0`, and let d(x) = (row of the target) - (row of the source), which is linear in
+//! the unknown coefficients:
 //!
-//! - legality: `d(x) >= 0` for all x; by Farkas' lemma `d = l_0 + sum l_r (a_r x + b_r)`
-//!   with `l >= 0`, which is a linear equation for each variable of x and one for the constant;
-//! - distance: `w + u . p - d(x) >= 0` likewise, where p are symbols and sizes; the sum of
-//!   all w and u is what is minimized first.
+//! - legality: `d(x) >= 0` for all x. By Farkas' lemma, this is `d = l_0 + sum l_r (a_r x + b_r)`
+//!   with `l >= 0`: a linear equation for each variable of x, and one for the constant;
+//! - distance: `w + u . p - d(x) >= 0` in the same way, where p are symbols and sizes. The sum of
+//!   all w and u has the largest weight in the objective.
 //!
-//! Each statement with fewer independent rows than variables gets one outside the span of its rows:
-//! with the rows of a basis of the orthogonal complement, none of the products is negative and
-//! their sum is at least 1. Coefficients are integers from 0 to [`MOST`]; the multipliers are
-//! rational. If that gives no row, statements may be shifted by multiples of the sizes, and then
-//! loops may run backwards: a coefficient is the difference of two such integers ([`SPACES`]). At
-//! last statements under few loops may wait with their independent rows ([`directions`]).
+//! Each statement with fewer independent rows than variables gets a row outside the span of its
+//! rows: the products with a basis of the orthogonal complement are nonnegative, and their sum is
+//! at least 1. Coefficients are integers from 0 to [`MOST`]; the multipliers are rational. If there
+//! is no row, the search space grows ([`SPACES`]): statements may be shifted by multiples of the
+//! sizes, and loops may run backwards, with the difference of two integers as a coefficient. In the
+//! end, statements in few loops may get their independent rows later ([`directions`]).
 //!
 //! *Sizes.* Large constants are replaced by parameters: `b = p + (b - p)` with p at least
-//! [`LARGE`]. So coefficients stay small, and the row does not depend on the size. The polyhedron
-//! only grows, so a row that is legal for it is legal.
+//! [`LARGE`]. So coefficients are small, and the row does not depend on the size. The polyhedron
+//! becomes larger, so a row that is legal for it is legal.
 //!
-//! *Law.* The answer of the solver is rounded and proves nothing: the caller checks the row
+//! *Law.* The answer of the solver is rounded, so it is only a proposal. The caller checks the row
 //! exactly.
 
 use noisy_loops::InstancePart;
@@ -34,37 +35,38 @@ use super::nest::{Edge, Nest};
 const MOST: f64 = 16.0;
 /// The largest shift.
 const MOST_SHIFT: f64 = 64.0;
-/// From this value on a constant is a size.
+/// The least constant that is treated as a size.
 const LARGE: i128 = 32;
-/// Constants with smaller differences are one size and a remainder.
+/// Constants with a smaller difference share a size.
 const NEAR: i128 = 16;
 /// Maximum number of dependences for which statements are shifted by sizes.
 const MOST_SHIFTED: usize = 120;
-/// Largest program that is solved.
+/// Maximum number of columns of an integer program.
 const MOST_COLUMNS: usize = 12_000;
 
-/// A dependence that a row must respect: its pairs, and the columns of both iterations.
+/// A dependence that a row must respect.
 #[derive(Clone, Debug)]
 pub(super) struct Constrained<'a> {
     pub(super) edge: Edge<'a>,
-    /// Its conditions: earlier rows of source and target that are equal.
+    /// The earlier rows of the source and of the target that must be equal for the dependence to be
+    /// still unsatisfied.
     pub(super) equal: Vec<(Vec<i128>, Vec<i128>)>,
 }
 
-/// The possible coefficients of a row.
+/// A search space for rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Space {
-    /// Negates the independent directions.
+    /// The sign of the independent directions: 1 or -1.
     pub(super) sign: i128,
     /// Statements may be shifted by multiples of the sizes.
     pub(super) by_sizes: bool,
     /// Loops may run backwards.
     pub(super) backwards: bool,
-    /// Statements of few loops may wait with their independent rows.
+    /// Statements in few loops may get their independent rows later.
     pub(super) may_wait: bool,
 }
 
-/// The search spaces, in order.
+/// The search spaces, in the order in which they are tried.
 pub(super) const SPACES: [Space; 8] = {
     let all = Space { sign: 1, by_sizes: false, backwards: false, may_wait: false };
     [
@@ -79,8 +81,9 @@ pub(super) const SPACES: [Space; 8] = {
     ]
 };
 
-/// The unknown coefficients of a statement: a column for each variable, then the constant, then the
-/// shift by each size, then a negative column for each variable.
+/// The columns of the unknown coefficients of a statement: one for each variable, one for the
+/// constant, one for the shift by each size, and if loops may run backwards, one for the negative
+/// part of each variable.
 struct Unknown {
     first: u32,
     n: usize,
@@ -97,7 +100,8 @@ impl Unknown {
         self.backwards.then(|| self.of_size(self.n_sizes) + at as u32)
     }
 
-    /// Returns a row over the coefficients of the variables.
+    /// Returns the product of a row with the coefficients of the variables, as terms of a
+    /// constraint.
     fn terms(&self, row: &[i128], sign: i128) -> Vec<(u32, f64)> {
         let mut out = Vec::new();
         for (at, it) in row.iter().enumerate().filter(|it| *it.1 != 0) {
@@ -108,16 +112,16 @@ impl Unknown {
     }
 }
 
-/// The points of a dependence, and the contribution of each unknown to its difference: its column
-/// with a row over the points; columns that add sizes, with the size and the sign.
+/// The points of a dependence, and the contributions of each unknown to the difference: `adds` has
+/// a column and a row over the points, `of_sizes` has a column, a size and a sign.
 struct Difference {
     points: Conjunction,
     adds: Vec<(u32, Vec<i128>)>,
     of_sizes: Vec<(u32, usize, f64)>,
 }
 
-/// Returns a basis of the orthogonal complement of the span of rows, in integers without common
-/// divisor.
+/// Returns a basis of the orthogonal complement of the span of rows. Each vector has integers
+/// without a common divisor.
 pub(super) fn complement(rows: &[Vec<i128>], n: usize) -> Option<Vec<Vec<i128>>> {
     // Fraction-free Gaussian elimination; the free columns span the complement.
     let mut pivots: Vec<(usize, Vec<i128>)> = Vec::new();
@@ -151,9 +155,9 @@ pub(super) fn complement(rows: &[Vec<i128>], n: usize) -> Option<Vec<Vec<i128>>>
     Some(out)
 }
 
-/// Returns, for each member that needs an independent row now, its possible directions: a basis of
-/// the complement of its rows. With `may_wait` these are only the members that otherwise could not
-/// get all of their rows by the time the deepest one has its own.
+/// Returns the independent directions for each member: a basis of the complement of its rows. With
+/// `may_wait`, the list is empty for members that can still get all of their independent rows
+/// before the deepest member has its rows.
 pub(super) fn directions(
     nest: &Nest,
     members: &[usize],
@@ -179,7 +183,7 @@ fn combined(row: &[i128], pivot: &[i128], at: usize) -> Option<Vec<i128>> {
     Some(if divisor > 1 { out.iter().map(|it| it / divisor).collect() } else { out })
 }
 
-/// The rows of a program.
+/// An integer program under construction.
 struct Builder {
     model: Model,
     /// Sizes that are treated as parameters.
@@ -191,7 +195,7 @@ impl Builder {
         self.model.add_column(Column { cost, lower: 0.0, upper, is_integer })
     }
 
-    /// Returns the size near a constant, and the difference.
+    /// Returns the size that replaces a large constant, and the difference.
     fn size(&mut self, constant: i128) -> Option<(usize, i128)> {
         if constant.abs() < LARGE {
             return None;
@@ -207,8 +211,8 @@ impl Builder {
     }
 }
 
-/// Finds a row: coefficients of its variables and a constant for each member of `members`
-/// (statements with the rows they have, without constants).
+/// Finds a row for the statements `members`: the coefficients of the variables and a constant for
+/// each. `rows` has the earlier rows of each statement, without constants.
 pub(super) fn row(
     nest: &Nest,
     members: &[usize],
@@ -227,7 +231,7 @@ pub(super) fn row(
     let n_sizes = if space.by_sizes { builder.sizes.len() } else { 0 };
     let wanted = directions(nest, members, rows, space.may_wait)?;
     if space.may_wait && wanted == directions(nest, members, rows, false)? {
-        // The program is the same as without waiting, for which there is no solution.
+        // The program is the same as without `may_wait`, which had no solution.
         return None;
     }
     let mut unknowns: Vec<Option<Unknown>> = Vec::new();
@@ -311,7 +315,7 @@ pub(super) fn row(
     members.iter().map(of).collect()
 }
 
-/// Returns the parts of dependences with their points, each once.
+/// Returns the parts of dependences with their points, without duplicates.
 fn parts<'a>(
     nest: &Nest,
     dependences: &'a [Constrained<'a>],
@@ -338,10 +342,10 @@ fn constants(points: &Conjunction) -> impl Iterator<Item = i128> + '_ {
     all.filter_map(|it| it.last().copied())
 }
 
-/// A row: coefficients of variables, of sizes, the constant, and true for an equality.
+/// A row: coefficients of variables, coefficients of sizes, the constant, and true for an equality.
 type Split = (Vec<i128>, Vec<(usize, i128)>, i128, bool);
 
-/// Adds the equations of one dependence: its difference, and the bound of it.
+/// Adds the constraints of one dependence: legality, and the bound of the distance.
 fn add_dependence(builder: &mut Builder, difference: &Difference) -> Option<()> {
     let Difference { points, adds, of_sizes: shifts } = difference;
     let n = points.n_vars();
@@ -360,18 +364,18 @@ fn add_dependence(builder: &mut Builder, difference: &Difference) -> Option<()> 
     used.extend(shifts.iter().map(|it| it.1));
     used.sort_unstable();
     used.dedup();
-    // A size is large.
+    // Sizes are at least [`LARGE`].
     for &at in &used {
         rows.push((vec![0; n], vec![(at, 1)], -LARGE, false));
     }
-    // For the bound, variables that belong to no iteration are symbols.
+    // Variables that are in no iteration are symbols, which the bound may use.
     let is_iteration = |var: usize| adds.iter().any(|it| it.1[var] != 0);
     let w = builder.column(100.0, f64::INFINITY, false);
     let of_sizes: Vec<(usize, u32)> =
         used.iter().map(|&at| (at, builder.column(10_000.0, f64::INFINITY, false))).collect();
     let mut of_symbols: Vec<(usize, u32)> = Vec::new();
     for var in (0..n).filter(|it| !is_iteration(*it)) {
-        // Either way round.
+        // One column bounds the distance with the symbol.
         of_symbols.push((var, builder.column(10_000.0, 16.0, false)));
     }
     for is_bound in [false, true] {

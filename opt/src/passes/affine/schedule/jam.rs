@@ -1,21 +1,21 @@
-//! Chains: innermost loops whose iterations wait for each other, and their transformations.
+//! Transformations of chains: innermost loops in which each iteration depends on the previous one.
 //!
-//! An innermost loop in which an iteration reads a value of the previous one (a sum, a recurrence)
-//! takes the latency of its operations, whatever the caches do. These transformations help without
-//! reordering sums:
+//! If an iteration of the innermost loop reads a value of the previous one (a sum, a recurrence),
+//! the latency of its operations determines the time, regardless of caches. These transformations
+//! help without reordering sums:
 //!
-//! - *Jammed rows.* A block of values of another row of the band runs side by side in the innermost
-//!   loop, as independent chains. An incomplete block runs value by value.
-//! - *Wavefronts.* If all rows wait, the innermost one is replaced by its sum with another one,
-//!   along which iterations with equal sums are independent.
-//! - *Carried elements.* An element that is the same in all iterations of the innermost loop is
-//!   carried as a value: loaded once before, stored once after.
+//! - *Jammed rows.* The iterations for a block of values of another row of the band are interleaved
+//!   in the innermost loop, as independent chains. An incomplete block runs value by value.
+//! - *Wavefronts.* If no row can be jammed, the sum of the innermost row and another row replaces
+//!   one of them. Iterations with equal sums are independent.
+//! - *Carried elements.* An element that is the same in all iterations of the innermost loop
+//!   becomes a carried value: it is loaded before the loop and stored after it.
 //!
-//! *Law.* Rows of a band never have negative differences over a dependence, so an order that keeps
-//! that of both rows is correct. With the innermost row k and the jammed one r, first all k below
-//! the common bounds run, value of r by value, then the common ones, then those above. An element
-//! is carried only if exactly its own loads and stores access it in the loop, and only if the loop
-//! runs.
+//! *Law.* Rows of a band never have negative differences over a dependence, so an order that
+//! respects both rows is correct. Let k be the innermost row and r the jammed one. First run all k
+//! below the common bounds, separately for each value of r, then the common ones, then those above.
+//! An element is carried only if no other access in the loop uses it, and only if the loop has an
+//! iteration.
 
 use noisy_loops::{Condition, Differs, Instances};
 use noisy_polyhedra::Conjunction;
@@ -45,7 +45,7 @@ fn all_replaced(
 }
 
 impl Scan<'_> {
-    /// Returns the dependences between two runs of a statement, or inside one.
+    /// Returns the dependences between accesses of a statement.
     fn own_pairs(&self, statement: usize) -> impl Iterator<Item = &Instances> {
         let accesses = &self.nest.statements[statement].accesses;
         self.all.iter().filter(move |it| {
@@ -55,7 +55,8 @@ impl Scan<'_> {
         })
     }
 
-    /// Returns true if a statement has such a pair with equal rows except the given ones.
+    /// Returns true if a dependence of a statement has a pair that satisfies the conditions on the
+    /// rows in `asked`. All other rows except `free` are equal.
     fn differs_only(
         &mut self,
         statement: usize,
@@ -78,9 +79,9 @@ impl Scan<'_> {
         pairs.exist(&conditions, &mut self.budget)
     }
 
-    /// Returns true if an iteration of a loop over a row waits for the previous one. Elements that
-    /// stay count only `with_sums`: such a chain is one addition long, while others go through
-    /// memory.
+    /// Returns true if each iteration of a loop over a row depends on the previous one. Sums into
+    /// the same element count only if `with_sums`: their latency is one addition per iteration,
+    /// while other chains store and load the element.
     fn is_chain(&mut self, statement: usize, row: usize, with_sums: bool) -> bool {
         let Some(direction) = self.direction(statement, row) else { return false };
         let (body, nest) = (self.body, self.nest);
@@ -97,8 +98,8 @@ impl Scan<'_> {
         flows.iter().any(|it| self.differs_only(statement, it, &[(row, Differs::By(1))], None))
     }
 
-    /// Returns the remaining row that is best jammed into the innermost loop, if that is a chain:
-    /// its values are independent, and most of their input is the same.
+    /// Returns the best of the remaining rows to jam into the innermost loop, if the loop is a
+    /// chain. Its values must be independent, and should share most of their input.
     pub(super) fn jammed(
         &mut self,
         statement: usize,
@@ -124,9 +125,9 @@ impl Scan<'_> {
         best.map(|it| it.0)
     }
 
-    /// Returns the row of a band along which iterations are independent when its sum with the
-    /// innermost row is equal. For an innermost loop whose iterations wait for each other through
-    /// memory, and if no row can be jammed.
+    /// Returns the row of a band for a wavefront: iterations with an equal sum of this row and the
+    /// innermost row are independent. Only if the innermost loop is a chain through memory, and no
+    /// row can be jammed.
     pub(super) fn wavefront(
         &mut self,
         members: &[usize],
@@ -150,8 +151,8 @@ impl Scan<'_> {
         rows.into_iter().map(|it| it.1).find(|&row| self.is_free(members, band, innermost, row))
     }
 
-    /// Returns true if no dependence has equal rows of a band, two of them only in sum, and differs
-    /// in one of these.
+    /// Returns true if no dependence has an equal sum of `innermost` and `row`, equal other rows of
+    /// the band, and a difference in `row`.
     fn is_free(&mut self, members: &[usize], band: &[usize], innermost: usize, row: usize) -> bool {
         let edges: Vec<_> = self
             .edges
@@ -177,9 +178,9 @@ impl Scan<'_> {
         })
     }
 
-    /// Makes the column of a row stand for its sum with another one.
+    /// Replaces a row by its sum with another row.
     pub(super) fn skew(&mut self, members: &[usize], row: usize, other: usize) -> Option<()> {
-        // row' = row + other: a row' + (b - a) other
+        // With row' = row + other: a row + b other = a row' + (b - a) other.
         let skewed = |it: &mut Vec<i128>| -> Option<()> {
             it[other] = it[other].checked_sub(it[row])?;
             Some(())
@@ -208,8 +209,8 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Returns the elements that a loop over a row can carry, with several values of another row
-    /// side by side.
+    /// Returns the elements that a loop over a row can carry, if several values of the row `jammed`
+    /// are interleaved.
     fn carried(&mut self, statement: usize, row: usize, jammed: Option<usize>) -> Vec<Element> {
         let direction = self.direction(statement, row).filter(|_| self.sizes.block > 1);
         let Some(direction) = direction else { return Vec::new() };
@@ -234,7 +235,7 @@ impl Scan<'_> {
                 None => found.push(vec![access]),
             }
         }
-        // In execution order.
+        // Sort the accesses of each element by execution order.
         for it in &mut found {
             it.sort_by_key(|&access| {
                 let op = body.accesses[access].op;
@@ -256,7 +257,7 @@ impl Scan<'_> {
                     (1, None) => !self.differs_only(statement, pair, &[], Some(row)),
                     (1, Some(at)) => !self.differs_only(statement, pair, &near(at), Some(row)),
                     (0, _) | (_, None) => true,
-                    // Each value has its own elements.
+                    // Each value of the jammed row must use different elements.
                     (_, Some(at)) => [Differs::AtLeast(1), Differs::AtMost(-1)].iter().all(|it| {
                         let asked = [&near(at)[..], &[(at, *it)]].concat();
                         !self.differs_only(statement, pair, &asked, Some(row))
@@ -267,8 +268,7 @@ impl Scan<'_> {
         found
     }
 
-    /// Emits the innermost loop of a statement. Its elements are carried if that is known to be
-    /// correct.
+    /// Emits the innermost loop of a statement, with carried elements where possible.
     pub(super) fn last_loop(
         &mut self,
         statement: usize,
@@ -290,8 +290,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Returns the forms that must be nonnegative for a loop to run at all, except those known to
-    /// be. `None` if forms cannot express that.
+    /// Returns the forms that must be nonnegative for a loop to have an iteration, except those
+    /// that are known to be. `None` if the condition is not a set of forms.
     fn runs_if(
         &mut self,
         column: usize,
@@ -315,8 +315,8 @@ impl Scan<'_> {
         Some(out)
     }
 
-    /// Emits loops over a row and the innermost one, whose iterations run side by side for a block
-    /// of values of the row. `None` if the bounds do not allow it.
+    /// Emits loops over a row and the innermost row, with the iterations for a block of values of
+    /// the row interleaved. `None` if the bounds do not allow it.
     pub(super) fn jam(
         &mut self,
         statement: usize,
@@ -346,7 +346,7 @@ impl Scan<'_> {
         ]
         .concat();
         let (mut from, mut to) = (low.clone(), high.clone());
-        // n z <= r <= n z + n - 1
+        // The row r is in block z: n z <= r <= n z + n - 1.
         let mut edge = vec![0; self.n_columns + 1];
         (edge[row], edge[block]) = (1, -self.sizes.block);
         from.push(edge.clone());
@@ -375,7 +375,7 @@ impl Scan<'_> {
         let (block, n_jammed) = (self.block_of(row), self.sizes.block);
         let of = |rows: &[Vec<i128>], at: i128| all_replaced(rows, row, block, n_jammed, at);
         let (lows, highs) = (moving(first, row), moving(last, row));
-        // The difference of bounds with a maximum and a minimum can be no bound of a loop.
+        // The parts below and above a maximum or a minimum of bounds cannot be expressed as loops.
         if lows.len() + highs.len() > 1 {
             return None;
         }
@@ -416,7 +416,7 @@ impl Scan<'_> {
         let mut behind = Vec::new();
         for at in 0..n_jammed {
             let (mut from, mut to) = (of(first, at)?, of(last, at)?);
-            // Up to the common part, or from the common part on.
+            // The bound at which the common part starts or ends.
             let edge = |common: &[Vec<i128>]| -> Option<Vec<i128>> {
                 let mut edge = common.iter().find(|it| it[block] != 0)?.clone();
                 for it in &mut edge {
@@ -443,7 +443,7 @@ impl Scan<'_> {
     }
 }
 
-/// Returns the rows that read a column.
+/// Returns the rows that depend on a column.
 fn moving(rows: &[Vec<i128>], column: usize) -> Vec<Vec<i128>> {
     rows.iter().filter(|it| it[column] != 0).cloned().collect()
 }

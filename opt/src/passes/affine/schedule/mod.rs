@@ -1,18 +1,18 @@
-//! `affine-schedule`: reorders nests for better use of caches and vectors, if that is profitable
-//! and provably equivalent.
+//! `affine-schedule`: reorders nests for better use of caches and vector units, if that is
+//! profitable and provably equivalent.
 //!
 //! | step | file |
 //! |---|---|
-//! | a nest as statements with domains and dependences | `nest.rs` |
-//! | rows of a schedule, by Farkas' lemma and an integer program each | `farkas.rs` |
-//! | bands, components; the exact check of each row against each dependence | `plan.rs` |
+//! | statements of a nest, with domains and dependences | `nest.rs` |
+//! | rows of a schedule, each from an integer program by Farkas' lemma | `farkas.rs` |
+//! | bands and components; the exact check of each row against each dependence | `plan.rs` |
 //! | estimates of the gain | `cost.rs`, `traffic.rs` |
 //! | tiles, loops, bounds, guards | `scan.rs` |
-//! | loops whose iterations wait for each other | `jam.rs` |
-//! | ops, or edits of the text | `emit.rs`, `text.rs` |
+//! | innermost loops in which each iteration depends on the previous one | `jam.rs` |
+//! | output as ops, or as edits of the text | `emit.rs`, `text.rs` |
 //!
-//! *Law.* Dependent instances keep their order, and each computes the same: results are equal bit
-//! for bit. An unsupported nest, or one without a better order, stays.
+//! *Law.* Dependent instances keep their order, so results are equal bit for bit. An unsupported
+//! nest, or a nest without a better order, is not changed.
 
 mod cost;
 mod emit;
@@ -109,10 +109,10 @@ fn roots(ir: &Ir, function: Op) -> Vec<Op> {
     all.into_iter().filter(|&it| ir.op(it).kind == OpKind::AffineFor).filter(is_outermost).collect()
 }
 
-/// Maximum number of dependences of a nest: a row is an integer program over all of them.
+/// Maximum number of dependences of a nest. The integer program of a row contains all of them.
 const MOST_EDGES: usize = 4000;
 
-/// Visits each nest of a function for which a schedule is found.
+/// Visits each nest of a function that has a schedule.
 fn each_plan(
     ir: &Ir,
     function: Op,
@@ -133,8 +133,8 @@ fn each_plan(
     }
 }
 
-/// Returns the body of a function with loops. Dependences cover all accesses of a function; if they
-/// are too many, a remark reports it.
+/// Returns the body of a function that contains loops. If it has too many accesses, reports a
+/// remark and returns `None`.
 fn body(cx: &mut Context<'_>, function: Op) -> Option<Body> {
     if roots(cx.ir, function).is_empty() {
         return None;
@@ -196,7 +196,7 @@ fn print(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure>
     Ok(())
 }
 
-/// Returns the position of an op in words.
+/// Returns the position of an op as text.
 fn position(cx: &Context<'_>, op: Op) -> String {
     let input = cx.sink.input();
     let words = |at: usize| {
@@ -220,7 +220,8 @@ fn node_text(out: &mut String, nest: &Nest, plan: &Plan, node: &Node, depth: usi
     }
 }
 
-/// Returns a row over i0, i1, ..., the variables of the loops from outside inward, as text.
+/// Returns a row as text, with the names i0, i1, ... for the variables of the loops, outermost
+/// first.
 fn row_text(row: &[i128]) -> String {
     let mut out = String::new();
     let (constant, coefficients) = row.split_last().map_or((0, &[][..]), |it| (*it.0, it.1));

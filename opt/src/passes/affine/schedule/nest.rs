@@ -1,10 +1,10 @@
-//! A nest as statements, with their domains and dependences.
+//! The statements of a nest, with their domains and dependences.
 //!
 //! A *statement* is a run of ops between loops that writes memory. It runs once for each point of
-//! its *domain*, the integer points of a conjunction over the variables of the loops around (up to
-//! the root of the nest) and parameters. Only nests of such statements, with loops of step 1 and
-//! guards, are supported. An innermost loop of few iterations belongs to a statement: compilers
-//! unroll it, and it gains nothing.
+//! its *domain*, the integer points of a conjunction over the variables of the loops around it (up
+//! to the root of the nest) and parameters. Only nests of statements, loops with step 1 and guards
+//! are supported. An innermost loop with few iterations is part of a statement, because compilers
+//! unroll it anyway.
 
 use noisy_loops::{Body, Form, Instances, Legality, Term};
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Traits, Value};
@@ -17,27 +17,27 @@ use noisy_analyses::facts::effects;
 /// A row over the variables of a statement, then the parameters of the nest, then the constant.
 pub(super) type Row = Vec<i128>;
 
-/// A run of ops.
+/// A statement.
 #[derive(Clone, Debug)]
 pub(super) struct Statement {
     /// The ops, in order.
     pub(super) ops: Vec<Op>,
-    /// The variables of the loops around, from the root of the nest inward.
+    /// The variables of the enclosing loops in the nest, outermost first.
     pub(super) ivs: Vec<Value>,
-    /// Its domain: rows that are nonnegative.
+    /// The domain: rows that are nonnegative.
     pub(super) domain: Vec<Row>,
-    /// Its accesses, by their index in the body.
+    /// The accesses, as indices into [`Body::accesses`].
     pub(super) accesses: Vec<usize>,
 }
 
-/// A nest.
+/// A nest that can be scheduled.
 #[derive(Clone, Debug)]
 pub(super) struct Nest {
     pub(super) root: Op,
     pub(super) statements: Vec<Statement>,
-    /// Parameters: values that are the same in the whole nest.
+    /// The parameters: values that are the same in the whole nest.
     pub(super) params: Vec<Value>,
-    /// Number of loops around the root.
+    /// Number of loops that enclose the root.
     pub(super) n_outer: usize,
 }
 
@@ -49,26 +49,25 @@ pub(super) struct Edge<'a> {
     pub(super) pairs: &'a Instances,
 }
 
-/// A constraint of a domain, over terms.
+/// The walk that splits a nest into statements.
 struct Walk<'a> {
     ir: &'a Ir,
     body: &'a Body,
     root: For,
     /// Maximum number of iterations of a small loop.
     most_small: i64,
-    /// The runs of ops with writes, each with its loops.
+    /// The runs of ops with stores.
     runs: Vec<Vec<Op>>,
 }
 
-/// Maximum number of loops around a scheduled statement: the rows of a schedule cost more with
-/// each.
+/// Maximum number of loops around a statement.
 const MOST_DEPTH: usize = 8;
 
 /// Maximum number of statements of a nest.
 const MOST_STATEMENTS: usize = 40;
 
-/// Returns the nest of a loop, if it is supported. Innermost loops of up to `small` iterations are
-/// parts of statements.
+/// Returns the nest of a loop, if it is supported. Innermost loops with up to `most_small`
+/// iterations are parts of statements.
 pub(super) fn nest(
     ir: &Ir,
     body: &Body,
@@ -87,7 +86,7 @@ pub(super) fn nest(
     for run in &walk.runs {
         made.push(walk.statement(run, legality, n_outer, &mut params)?);
     }
-    // All parameters are known now, so rows get their columns.
+    // All parameters are known now, so that their columns can be assigned.
     let statements = made.into_iter().map(|(ops, ivs, rows, accesses)| {
         let domain = rows.iter().map(|(of_ivs, of_params, constant)| {
             let mut row = of_ivs.clone();
@@ -150,12 +149,12 @@ impl Walk<'_> {
     }
 
     /// Returns true if a loop has few iterations and contains only loads, stores, ops without
-    /// effects, and such loops.
+    /// effects, and at most one inner loop of the same kind.
     fn is_small(&self, op: Op) -> bool {
         let ir = self.ir;
         let mut n = 1;
         let mut at = Some(op);
-        // The product along the deepest path; small loops contain few others.
+        // The product of the trip counts of the nested loops.
         while let Some(op) = at {
             let Some(it) = For::of(ir, op) else { return false };
             match it.trip_count() {
@@ -191,7 +190,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Computes a run: the pure ops of other runs that it reads come first.
+    /// Returns the data of a statement: its ops, preceded by the pure ops of other runs that it
+    /// uses, its variables, its domain, and its accesses.
     fn statement(
         &self,
         run: &[Op],
@@ -219,7 +219,7 @@ impl Walk<'_> {
             self.take(op, run, &ivs, &mut ops, &mut seen, 0)?;
         }
         let [piece] = &body.pieces(scope)?[..] else { return None };
-        // Constraints around the nest hold.
+        // Omit the constraints of scopes around the nest.
         let is_root = |it: u32| body.scopes[it as usize].op == self.root.op;
         let root = body.scopes_around(scope).find(|it| is_root(*it))?;
         let around = body.pieces(body.scopes[root as usize].parent)?;
@@ -236,7 +236,7 @@ impl Walk<'_> {
         Some((ops, ivs, rows, accesses))
     }
 
-    /// Adds an op after the ops that it reads.
+    /// Adds an op after the ops that define its operands.
     fn take(
         &self,
         op: Op,
@@ -249,7 +249,7 @@ impl Walk<'_> {
         if !seen.insert(op) {
             return Some(());
         }
-        // Chains of ops around the run are short.
+        // Limit the depth of recursion.
         (depth < 100).then_some(())?;
         let inside = nested(self.ir, op);
         let read = inside.iter().chain([&op]).flat_map(|&it| operands(self.ir, it));
@@ -309,8 +309,8 @@ impl Walk<'_> {
 }
 
 impl Nest {
-    /// Returns the dependences between statements that the loops around the nest do not carry,
-    /// except those inside one run of a statement.
+    /// Returns the dependences between statements that no loop around the nest carries, except
+    /// those inside a single execution of a statement.
     pub(super) fn edges<'a>(&self, all: &'a [Instances]) -> Vec<Edge<'a>> {
         let of =
             |access: usize| self.statements.iter().position(|it| it.accesses.contains(&access));
@@ -329,8 +329,8 @@ impl Nest {
         out
     }
 
-    /// Returns true if the memref and the subscripts of an access are variables of its statement or
-    /// come from outside.
+    /// Returns true if the memref and the operands for subscripts of an access are variables of its
+    /// statement or defined outside the nest.
     pub(super) fn reads_variables(&self, ir: &Ir, statement: usize, access: Op) -> bool {
         let first = usize::from(ir.op(access).results.is_empty());
         let region = ir.op(self.root).regions[0].1;
@@ -339,7 +339,7 @@ impl Nest {
         })
     }
 
-    /// Returns a function of the variables of a statement and a constant as a time of its accesses.
+    /// Returns a row over the variables of a statement as a time of its accesses.
     pub(super) fn time(&self, row: &[i128]) -> Vec<i128> {
         let mut out = vec![0; self.n_outer];
         out.extend(row);

@@ -1,9 +1,9 @@
-//! Schedules: bands of permutable rows, and the order of the contents of bands.
+//! Schedules: bands of permutable rows, and the order of statements inside bands.
 //!
-//! *Search.* Rows are found one by one for all statements of a group ([`super::farkas`]). If no
-//! further row respects all dependences, the band ends: the dependences that it carries are
-//! satisfied, and the rest is split into strongly connected components in sequence. Adjacent ones
-//! form a group as long as no statement then has fewer independent rows in a band.
+//! *Search.* Rows are found one by one, for all statements of a group ([`super::farkas`]). If no
+//! further row respects all dependences, the band ends. Dependences that it carries are satisfied,
+//! and the rest of the graph is split into a sequence of strongly connected components. Adjacent
+//! components form a group if no statement gets fewer independent rows in the band because of that.
 //!
 //! *Law.* Each row is checked exactly against each dependence that no enclosing band carries: no
 //! pair may have a negative difference. A row that fails is not used.
@@ -14,7 +14,7 @@ use noisy_polyhedra::Budget;
 use super::farkas::{self, Constrained, complement};
 use super::nest::{Edge, Nest};
 
-/// A part of a schedule: statements that share a band, and its contents in sequence.
+/// A node of a schedule tree: the statements that share a band, and the sequence of inner nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     pub(super) members: Vec<usize>,
@@ -32,7 +32,7 @@ pub(super) struct Plan {
     pub(super) rows: Vec<Vec<Vec<i128>>>,
 }
 
-/// The most work on one question, in numbers touched.
+/// Maximum work for one query, in machine words (see [`Budget`]).
 const WORK: u64 = 5_000_000;
 
 /// Finds a schedule of a nest.
@@ -44,7 +44,7 @@ pub(super) fn plan(nest: &Nest, edges: &[Edge<'_>]) -> Option<Plan> {
     Some(Plan { root, rows })
 }
 
-/// Statements with the rows of a band found so far.
+/// A band under construction.
 struct Band<'a> {
     members: Vec<usize>,
     dependences: Vec<Constrained<'a>>,
@@ -53,8 +53,8 @@ struct Band<'a> {
     end: usize,
 }
 
-/// Returns strongly connected components of members, in sequence. Adjacent ones share a band if no
-/// statement then gets fewer independent rows.
+/// Returns the nodes of the strongly connected components of members, in sequence. Adjacent
+/// components share a band if no statement gets fewer independent rows because of that.
 fn sequence(
     nest: &Nest,
     members: &[usize],
@@ -111,7 +111,7 @@ fn is_full(nest: &Nest, members: &[usize], rows: &[Vec<Vec<i128>>]) -> bool {
     members.iter().all(|&it| rank(nest, it, rows) == nest.statements[it].ivs.len())
 }
 
-/// Finds the rows of a band of these statements.
+/// Finds the rows of a band of the given statements.
 fn band<'a>(
     nest: &Nest,
     members: &[usize],
@@ -137,7 +137,7 @@ fn band<'a>(
     Band { members: members.to_vec(), dependences, rows, end }
 }
 
-/// Builds a band and its contents; its rows become those of its members.
+/// Builds the node of a band and its inner nodes, and writes the rows of its members into `rows`.
 fn node(nest: &Nest, band: Band<'_>, start: usize, rows: &mut [Vec<Vec<i128>>]) -> Option<Node> {
     let Band { members, dependences, rows: found, end } = band;
     for &it in &members {
@@ -149,7 +149,8 @@ fn node(nest: &Nest, band: Band<'_>, start: usize, rows: &mut [Vec<Vec<i128>>]) 
     if start == end {
         return None;
     }
-    // The dependences that the band does not carry: source and target are equal in all of its rows.
+    // Keep the dependences that the band does not carry, with pairs that are equal in all of its
+    // rows.
     let mut left = Vec::new();
     for mut it in dependences {
         let (source, target) =
@@ -163,8 +164,8 @@ fn node(nest: &Nest, band: Band<'_>, start: usize, rows: &mut [Vec<Vec<i128>>]) 
     Some(Node { members, start, end, inner })
 }
 
-/// Returns true if a dependence has a pair that is equal in the rows of the enclosing bands and
-/// differs in the given row as asked.
+/// Returns true if a dependence has a pair that is equal in the rows of the enclosing bands, and
+/// satisfies `asked`: a condition on a row of the source and of the target.
 fn exists(nest: &Nest, it: &Constrained<'_>, asked: Option<(&[i128], &[i128], Differs)>) -> bool {
     let time = |row: &[i128]| nest.time(row);
     let mut times: Vec<(Vec<i128>, Vec<i128>, Differs)> = Vec::new();
@@ -186,7 +187,7 @@ fn respects(nest: &Nest, members: &[usize], it: &Constrained<'_>, found: &[Vec<i
     !exists(nest, it, Some((source, target, Differs::AtMost(-1))))
 }
 
-/// Returns true if each statement that needs an independent row gets one.
+/// Returns true if each statement that needs an independent row gets it.
 fn is_independent(
     nest: &Nest,
     members: &[usize],
@@ -201,7 +202,8 @@ fn is_independent(
     })
 }
 
-/// Returns strongly connected components, each before those that depend on it, otherwise in order.
+/// Returns the strongly connected components in a topological order that keeps the order of
+/// `members` where possible.
 pub(super) fn components(
     members: &[usize],
     edges: impl Iterator<Item = (usize, usize)>,
@@ -225,7 +227,7 @@ pub(super) fn components(
     let mut left: Vec<usize> = (0..n).collect();
     let mut out = Vec::new();
     while !left.is_empty() {
-        // The first one that depends on nothing outside its component.
+        // The first member that depends only on members of its own component.
         let is_free =
             |a: usize, left: &[usize]| left.iter().all(|&b| a == b || !reach[b][a] || reach[a][b]);
         let Some(&a) = left.iter().find(|&&a| is_free(a, &left)) else { break };

@@ -1,17 +1,18 @@
-//! From a schedule to loops with their bounds.
+//! Generation of loops and their bounds from a schedule.
 //!
-//! *Space.* All statements of a nest share the columns: rows of the schedule (y), tiles (z, with
-//! `size z <= y <= size z + size - 1`), parameters. The points of a statement are those
-//! of its domain, with its variables expressed by its rows: as many rows as it has variables must
-//! have an integer inverse, else the nest is not supported.
+//! *Columns.* All statements of a nest share the columns: rows of the schedule (y), tiles (z, with
+//! `size z <= y <= size z + size - 1`), blocks of jammed rows, and parameters. The points of a
+//! statement are those of its domain, with its variables expressed by its rows. So n independent
+//! rows of a statement with n variables must have an integer inverse; otherwise the nest is not
+//! supported.
 //!
-//! *Loops.* Bounds of a loop come from the shadow of the points along all columns that are not
-//! scanned yet. If several statements share a loop, a bound holds for all of them, relaxed as far
-//! as necessary; the rest is a guard of the statement. Statements share a loop over points only as
-//! long as they depend on each other in a cycle.
+//! *Loops.* The bounds of a loop are the shadow of the points along all columns that are not
+//! scanned yet. If several statements share a loop, its bounds are relaxed until they hold for all
+//! of them, and the rest becomes a guard of each statement. Statements share a loop over points
+//! only while they depend on each other in a cycle.
 //!
-//! *Law.* Each statement runs exactly for its points: each of their rows is a bound or a guard, or
-//! follows from these.
+//! *Law.* Each statement runs exactly for its points: each of their constraints is a bound or a
+//! guard, or is implied by bounds and guards.
 
 use noisy_loops::{Body, Condition, Differs, Instances};
 use noisy_polyhedra::{Budget, Conjunction};
@@ -24,17 +25,17 @@ use super::plan::{Node, Plan, components};
 /// A carried element: the accesses of the statement that read and write it, in order.
 pub(super) type Element = Vec<usize>;
 
-/// The code for a nest.
+/// Generated code.
 #[derive(Clone, Debug)]
 pub(super) enum Code {
-    /// A loop over a column, bounded by nonnegative rows.
+    /// A loop over a column. The bounds are rows that must be nonnegative.
     Loop { column: usize, low: Vec<Vec<i128>>, high: Vec<Vec<i128>>, body: Vec<Code> },
-    /// A choice: the code where these rows are nonnegative, and the code elsewhere.
+    /// A condition: `body` runs where all rows are nonnegative, `otherwise` elsewhere.
     Guard { rows: Vec<Vec<i128>>, body: Vec<Code>, otherwise: Vec<Code> },
     /// A statement, with a row for each of its variables.
     Run { statement: usize, ivs: Vec<Vec<i128>> },
-    /// A loop over a column that carries elements, around copies of a statement, each with a row
-    /// for each of its variables.
+    /// A loop over a column that carries elements. It contains copies of a statement, each with a
+    /// row for each variable.
     Sum {
         column: usize,
         low: Vec<Vec<i128>>,
@@ -45,8 +46,9 @@ pub(super) enum Code {
     },
 }
 
-/// Options: the tile sizes of the loop that becomes the innermost one, and of others; the size of
-/// their cache in bytes; the number of values of a row that are jammed into an innermost loop.
+/// Options: the size of the cache in bytes, the tile sizes of the loop that becomes the innermost
+/// one (`innermost`) and of other loops (`others`), and the number of values of a row that are
+/// jammed into an innermost loop (`block`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub(super) cache: i128,
@@ -55,13 +57,13 @@ pub(super) struct Sizes {
     pub(super) block: i128,
 }
 
-/// 64-bit elements in a cache line.
+/// Number of 64-bit elements in a cache line.
 const LINE: i128 = 8;
 /// Maximum number of rows of a shadow.
 const MOST_ROWS: usize = 150;
 
-/// Returns loops for a plan. `None` if they are no better than the current ones, or not known to be
-/// correct.
+/// Generates loops for a schedule. `None` if they are not better than the current ones, or not
+/// known to be correct. Also returns the number of columns.
 pub(super) fn scan(
     ir: &Ir,
     body: &Body,
@@ -98,7 +100,7 @@ pub(super) fn scan(
         scan.ivs.push(ivs);
     }
     for statement in 0..nest.statements.len() {
-        // Constraints that no loop can express.
+        // Constraints on parameters alone, which no loop enforces.
         let of_params = scan.points[statement].inequalities().iter();
         let of_params = of_params.filter(|row| !scan.is_of_loops(row)).cloned();
         scan.pending[statement] = of_params.collect();
@@ -118,7 +120,7 @@ pub(super) struct Scan<'a> {
     pub(super) body: &'a Body,
     pub(super) nest: &'a Nest,
     pub(super) edges: &'a [Edge<'a>],
-    /// All dependences of the body, including those inside one run of a statement.
+    /// All dependences of the body, including those inside a single execution of a statement.
     pub(super) all: &'a [Instances],
     pub(super) sizes: Sizes,
     /// The rows of each statement.
@@ -131,9 +133,9 @@ pub(super) struct Scan<'a> {
     pub(super) ivs: Vec<Vec<Vec<i128>>>,
     /// The rows that enclosing loops and guards enforce, by statement.
     pub(super) known: Vec<Conjunction>,
-    /// The rows that they must still enforce.
+    /// The rows that inner loops and guards must still enforce, by statement.
     pending: Vec<Vec<Vec<i128>>>,
-    /// The row that becomes the innermost one, whatever a step costs.
+    /// The row that must become the innermost one, regardless of costs.
     pub(super) innermost: Option<usize>,
     pub(super) is_better: bool,
     pub(super) budget: Budget,
@@ -148,17 +150,17 @@ impl Scan<'_> {
         2 * self.n_rows + row
     }
 
-    /// The number of columns of loops, which come before the parameters.
+    /// Returns the number of columns of loops, which precede those of parameters.
     fn n_loops(&self) -> usize {
         3 * self.n_rows
     }
 
-    /// Returns true if a row reads more than parameters.
+    /// Returns true if a row depends on a column of a loop.
     fn is_of_loops(&self, row: &[i128]) -> bool {
         row[..self.n_loops()].iter().any(|it| *it != 0)
     }
 
-    /// Returns a conjunction without rows of parameters alone, which no enclosing loop enforces.
+    /// Returns a conjunction without the inequalities on parameters alone.
     fn of_loops(&self, it: &Conjunction) -> Conjunction {
         let mut out = Conjunction::new(self.n_columns);
         for row in it.inequalities().iter().filter(|it| self.is_of_loops(it)) {
@@ -177,7 +179,7 @@ impl Scan<'_> {
         let n = it.ivs.len();
         let width = self.n_columns + 1;
         let (chosen, inverse) = inverse(rows, n)?;
-        // iv = inverse (y - constant)
+        // The variables are iv = inverse (y - constant).
         let mut ivs = Vec::new();
         for line in &inverse {
             let mut row = vec![0_i128; width];
@@ -187,7 +189,8 @@ impl Scan<'_> {
             }
             ivs.push(row);
         }
-        // Returns a row over variables of the statement, parameters, constant.
+        // Converts a row over the variables of the statement and parameters to a row over all
+        // columns.
         let over = |row: &[i128]| -> Option<Vec<i128>> {
             let mut out = vec![0_i128; width];
             for (by, iv) in row[..n].iter().zip(&ivs) {
@@ -216,20 +219,20 @@ impl Scan<'_> {
         Some((points, ivs))
     }
 
-    /// Returns one step of a statement along a row of the schedule, in its variables. `None` if the
-    /// row follows from others.
+    /// Returns the direction of one step of a statement along a row of the schedule, as a vector
+    /// over its variables. `None` if other rows determine the row.
     pub(super) fn direction(&self, statement: usize, row: usize) -> Option<Vec<i128>> {
         let out: Vec<i128> = self.ivs[statement].iter().map(|it| it[row]).collect();
         out.iter().any(|it| *it != 0).then_some(out)
     }
 
-    /// Returns the cost of a step of a statement in a direction of its variables.
+    /// Returns the cost of a step of a statement in a direction.
     pub(super) fn step_cost(&self, statement: usize, direction: &[i128], is_tiled: bool) -> i64 {
         let how = (is_tiled, self.sizes.cache);
         cost::step_cost(self.ir, self.body, self.nest, statement, direction, how)
     }
 
-    /// Returns the row of a band that should be the innermost loop.
+    /// Returns the row of a band that should become the innermost loop.
     pub(super) fn innermost(
         &self,
         members: &[usize],
@@ -268,8 +271,8 @@ impl Scan<'_> {
         }
         let is_tiled = reuse.is_some()
             && (self.sizes.cache == 0 || self.relative_cost(node, members)? < cost::GAIN);
-        // Statements that share a loop are separated inside it, so their shared elements must still
-        // be in a cache then. Another innermost loop may cost more than that gains.
+        // Statements that share a loop run one after the other in it, so with tiles, shared
+        // elements are still in the cache. Another innermost loop may cost more than this gains.
         let (mut is_shared, mut pays) = (false, true);
         if is_outermost && !is_tiled && members.len() > 1 {
             is_shared = cost::is_shared(self.ir, self.body, self.nest, members, self.sizes.cache);
@@ -286,7 +289,8 @@ impl Scan<'_> {
         }
         let was_better = self.is_better;
         let innermost = self.innermost(members, &band, true)?;
-        // Without reuse of elements, a wavefront needs no more adjacent rows than are prefetched.
+        // Without reuse of elements, a wavefront needs only as many adjacent rows as are
+        // prefetched.
         let others = match (along, reuse) {
             (Some(_), None | Some(cost::Reuse::Lines)) => self.sizes.others.min(LINE),
             _ => self.sizes.others,
@@ -295,7 +299,7 @@ impl Scan<'_> {
             let size = if row == innermost { self.sizes.innermost } else { others };
             let (tile, end) = (self.tile_of(row), self.n_columns);
             for &it in members {
-                // size z <= y <= size z + size - 1
+                // The tile is size z <= y <= size z + size - 1.
                 let mut low = vec![0; end + 1];
                 (low[row], low[tile]) = (1, -size);
                 let mut high: Vec<i128> = low.iter().map(|it| -it).collect();
@@ -338,7 +342,7 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Emits loops over the points of a band, and its contents.
+    /// Emits loops over the points of a band, and its inner nodes.
     fn inside(
         &mut self,
         node: &Node,
@@ -364,7 +368,7 @@ impl Scan<'_> {
                         let ivs = self.ivs[*only].clone();
                         inner.push(Code::Run { statement: *only, ivs });
                     }
-                    // Statements depend on each other in a cycle at one point, so they have no
+                    // Statements that depend on each other in a cycle at the same point have no
                     // order.
                     ([], _) => return None,
                     (nodes, _) => {
@@ -393,7 +397,7 @@ impl Scan<'_> {
                 } else {
                     let is_next = |it: &&usize| **it != innermost && Some(**it) != jammed;
                     let next = match node.inner[..] {
-                        // The innermost loop comes last, and before it the jammed one.
+                        // The innermost loop comes last, after the jammed one.
                         [] => *left.iter().find(is_next).unwrap_or(&innermost),
                         _ => left[0],
                     };
@@ -428,7 +432,7 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// Records if the innermost loop differs from the current one.
+    /// Sets `is_better` if the innermost loop differs from the current one.
     fn note_better(&mut self, part: &[usize], row: usize) {
         self.is_better |= part.iter().any(|&it| {
             let n = self.nest.statements[it].ivs.len();
@@ -436,8 +440,8 @@ impl Scan<'_> {
         });
     }
 
-    /// Returns members in an order that all dependences between them allow in the same iteration of
-    /// the enclosing loops. Members in a cycle stay together.
+    /// Returns groups of members in an order that respects all dependences in the same iteration of
+    /// the scanned loops. Members in a cycle are in one group.
     fn in_order(&mut self, members: &[usize], scanned: &[usize]) -> Vec<Vec<usize>> {
         let rows: Vec<usize> = scanned.iter().copied().filter(|it| *it < self.n_rows).collect();
         let inside: Vec<Edge<'_>> = self
@@ -464,7 +468,8 @@ impl Scan<'_> {
         components(members, pairs.into_iter())
     }
 
-    /// Computes bounds of a loop over a column for these statements, and records them as enforced.
+    /// Returns the bounds of a loop over a column for the given statements, and records them as
+    /// enforced. `None` if there are no bounds.
     pub(super) fn enter(
         &mut self,
         members: &[usize],
@@ -496,7 +501,7 @@ impl Scan<'_> {
         } else {
             for shadow in &shadows {
                 for mut row in bounds(shadow) {
-                    // Relax it until it holds for all.
+                    // Relax the bound until it holds for all statements.
                     let end = row.len() - 1;
                     let mut is_bound = true;
                     for other in &shadows {
@@ -524,7 +529,7 @@ impl Scan<'_> {
         if low.is_empty() || high.is_empty() {
             return None;
         }
-        // Sums of these fit into 64 bits.
+        // Sums of smaller numbers fit into 64 bits.
         let is_fine = |row: &Vec<i128>| row.iter().all(|it| it.unsigned_abs() < 1 << 40);
         if !low.iter().chain(&high).all(is_fine) {
             return None;
@@ -545,8 +550,8 @@ impl Scan<'_> {
     }
 }
 
-/// Returns independent rows, as many as there are variables, and the inverse of their matrix if it
-/// is integral.
+/// Returns the indices of n independent rows, and the inverse of their matrix. `None` if the
+/// inverse is not integral.
 fn inverse(rows: &[Vec<i128>], n: usize) -> Option<(Vec<usize>, Vec<Vec<i128>>)> {
     let mut chosen: Vec<usize> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
@@ -560,7 +565,7 @@ fn inverse(rows: &[Vec<i128>], n: usize) -> Option<(Vec<usize>, Vec<Vec<i128>>)>
     if chosen.len() != n {
         return None;
     }
-    // Gauss-Jordan elimination on [matrix | identity].
+    // Gauss-Jordan elimination of [matrix | identity].
     let mut lines: Vec<Vec<i128>> = chosen
         .iter()
         .enumerate()
@@ -594,7 +599,7 @@ fn inverse(rows: &[Vec<i128>], n: usize) -> Option<(Vec<usize>, Vec<Vec<i128>>)>
     Some((chosen, out))
 }
 
-/// Keeps the strongest of rows that differ only by a constant.
+/// Keeps the tightest of rows that differ only by a constant.
 pub(super) fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
     let all = rows.clone();
     rows.into_iter()

@@ -1,4 +1,5 @@
-//! A schedule as edits of the text: statements keep their text, names and comments under new loops.
+//! Output of a schedule as edits of the text: statements keep their text, names and comments in new
+//! loops.
 
 use std::fmt::Write as _;
 
@@ -11,23 +12,23 @@ use super::nest::Nest;
 use super::scan::{Code, Sizes};
 use super::{each_plan, roots, scan};
 
-/// Sizes of tiles and of the cache, as the defaults of `affine-schedule`. In a text nothing is
-/// jammed or carried.
+/// The default sizes of `affine-schedule`. In a text, no rows are jammed and no elements are
+/// carried.
 const SIZES: Sizes = Sizes { cache: 256 * 1024, innermost: 256, others: 32, block: 1 };
-/// Longest text of a nest that is rewritten.
+/// Maximum size of the text of a nest, in bytes.
 const MOST_TEXT: usize = 1 << 20;
 
-/// Returns true if a loop is the outermost one of a nest that may be scheduled.
+/// Returns true if an op is the outermost loop of a nest.
 pub fn is_nest_root(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::AffineFor
         && ir.function_of(op).is_some_and(|function| roots(ir, function).contains(&op))
 }
 
-/// Returns the edits that reorder a nest as `affine-schedule` would, under an aliasing assumption.
-/// The resulting program is correct.
+/// Returns the edits that reorder a nest in the same way as `affine-schedule`. The edited program
+/// is verified.
 ///
 /// # Errors
-/// The reason why there are none.
+/// The reason why the nest is not reordered.
 pub fn best_schedule(
     source: &Source,
     root: Op,
@@ -42,8 +43,7 @@ pub fn best_schedule(
     let legality = Legality::new(&body, &Limits { aliasing, ..Limits::default() })
         .ok_or("the function has too many dependences")?;
     let mut found = None;
-    // Small loops are scheduled like others (-1), because in the text a statement is a run of
-    // lines.
+    // With -1, no loop is treated as small, because in the text a statement is a list of lines.
     each_plan(ir, function, &body, &legality, -1, |nest, plan, edges| {
         let all = legality.dependences();
         if nest.root == root
@@ -55,7 +55,7 @@ pub fn best_schedule(
     let (nest, code, n_columns) =
         found.ok_or("no better order was found, or the nest has a form that is not supported")?;
     let edit = Text::new(source, function, &nest, n_columns).edit(&code);
-    // Offered edits must be correct.
+    // Verify the edited program.
     let mut text = source.text().to_string();
     text.replace_range(edit.range.clone(), &edit.text);
     let changed = Source::new(&text);
@@ -70,11 +70,11 @@ struct Text<'a> {
     source: &'a Source,
     ir: &'a Ir,
     nest: &'a Nest,
-    /// The whole function, for unused names.
+    /// The text of the whole function, for unused names.
     around: String,
     /// The name of each column.
     columns: Vec<String>,
-    /// Names that are defined at the current position.
+    /// The names that are defined at the current position.
     defined: Vec<String>,
     out: String,
 }
@@ -95,7 +95,7 @@ impl<'a> Text<'a> {
         let line = rope.line(rope.byte_to_line(range.start));
         let indent: String = line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect();
         self.all(code, &indent);
-        // Comments of removed loops and ops come first.
+        // Keep comments of removed loops and ops, before the new text.
         let kept: FxHashSet<String> =
             self.out.lines().filter_map(comment).map(str::to_owned).collect();
         let old = self.source.slice(range.clone());
@@ -138,14 +138,14 @@ impl<'a> Text<'a> {
                     let _ = writeln!(self.out, "{indent}}}");
                 }
                 Code::Run { statement, ivs } => self.run(*statement, ivs, indent),
-                // Blocks of size one need none.
+                // With blocks of size 1, no elements are carried.
                 Code::Sum { .. } => {}
             }
         }
     }
 
-    /// Returns the name of the variable of a new loop: that of an old one which it equals in all
-    /// its statements, or a new one.
+    /// Returns the name of the variable of a new loop: the name of an old variable that is equal to
+    /// it in all statements, or a new name.
     fn name(&self, column: usize, body: &[Code]) -> String {
         let mut runs = Vec::new();
         collect(body, &mut runs);
@@ -178,7 +178,8 @@ impl<'a> Text<'a> {
         it
     }
 
-    /// The dimensions and operands for the columns that rows use, and the dimension of each column.
+    /// Returns the dimensions and the operands of a map for the columns that rows use, and the
+    /// dimension of each column.
     fn inputs(&self, rows: &[Vec<i128>]) -> (String, String, Vec<String>) {
         let (mut dims, mut operands) = (Vec::new(), Vec::new());
         let mut names = vec![String::new(); self.columns.len()];
@@ -192,7 +193,7 @@ impl<'a> Text<'a> {
         (dims.join(", "), operands.join(", "), names)
     }
 
-    /// The bounds of a loop over a column; the upper one is the first value that is not taken.
+    /// Returns the lower or the exclusive upper bounds of a loop over a column.
     fn bounds(&self, rows: &[Vec<i128>], column: usize, is_low: bool) -> String {
         let (dims, operands, names) = self.inputs(rows);
         let bound = |row: &Vec<i128>| {
@@ -236,7 +237,7 @@ impl<'a> Text<'a> {
             names.extend(self.ir.op(op).results.iter().map(|it| self.ir.value_text(*it)));
             lines.push((self.own_text(op), None));
         }
-        // Names that the new text defines already.
+        // The names that the new text already defines.
         let clashing: Vec<String> =
             names.iter().filter(|it| self.defined.contains(it)).cloned().collect();
         let other: Vec<(String, String)> = clashing
@@ -249,7 +250,7 @@ impl<'a> Text<'a> {
         };
         for (text, defines) in lines {
             let text = match defines {
-                // Its operands are variables of the new loops.
+                // The operands are variables of the new loops, which are not renamed.
                 Some(name) => format!("{} = {text}", new(&name)),
                 None => renamed(&text, &clashing, &new),
             };
@@ -289,11 +290,11 @@ impl<'a> Text<'a> {
 
 /// Returns the comment of a line.
 fn comment(line: &str) -> Option<&str> {
-    // A string may contain `//`; then its rest is repeated as a comment.
+    // If a string contains `//`, its rest is repeated as a comment, which is harmless.
     line.find("//").map(|at| line[at..].trim_end())
 }
 
-/// Returns the statements in a piece of code.
+/// Collects the statements in generated code, with the rows of their variables.
 fn collect<'a>(code: &'a [Code], out: &mut Vec<(usize, &'a [Vec<i128>])>) {
     for it in code {
         match it {
@@ -304,7 +305,7 @@ fn collect<'a>(code: &'a [Code], out: &mut Vec<(usize, &'a [Vec<i128>])>) {
     }
 }
 
-/// Returns a row as text, without one of its columns.
+/// Returns a row as text, without the column `without`.
 fn sum(row: &[i128], without: Option<usize>, names: &[String]) -> String {
     let mut out = String::new();
     let (constant, coefficients) = row.split_last().map_or((0, &[][..]), |it| (*it.0, it.1));

@@ -1,17 +1,18 @@
-//! The cost of an order of loops: cycles for each iteration of a statement, by the cache lines that
-//! it fetches.
+//! The cost of an order of loops: cycles per iteration of a statement, from the cache lines that it
+//! fetches.
 //!
-//! *Model.* The elements that an access touches in the inner loops of a loop form a box, which each
-//! step of the loop shifts. The intersection of both boxes is reused, and everything that all
-//! accesses touch in the inner loops lies between the two uses. If that fits into a cache, the line
-//! comes from that cache, else from memory: cheaply for consecutive lines, which are prefetched;
-//! expensively for jumps, and more so for jumps to other pages. Tiles are loops like others, so one
-//! sum compares orders with and without them. A loop whose iterations wait for each other takes at
-//! least that latency. A loop in which an access jumps is not vectorized, and an iteration takes a
-//! cycle per access.
+//! *Model.* The elements that an access uses in the inner loops of a loop form a box, which each
+//! step of the loop shifts. The intersection of the boxes before and after a step is reused.
+//! Between the two uses, all accesses execute their inner loops. If their lines fit into a cache,
+//! the line comes from this cache, otherwise from memory. Consecutive lines are cheap because they
+//! are prefetched. Strided lines are expensive, and more so if they are on different pages. Tiles
+//! are loops like others, so the same formula compares orders with and without tiles. If each
+//! iteration depends on the previous one, an iteration takes at least the latency of its
+//! operations. A loop with a strided access is not vectorized; an iteration takes a cycle per
+//! access.
 //!
-//! The figures are rounded cycles of common 64-bit processors; they only have to tell if one order
-//! is clearly cheaper than another.
+//! The constants are rounded cycles of common 64-bit processors. They only need to show if one
+//! order is clearly cheaper than another.
 
 use noisy_loops::Body;
 use noisy_syntax::{Dim, Ir, TypeData};
@@ -23,55 +24,54 @@ use super::plan::Node;
 use super::scan::Scan;
 use crate::rewrite::operands;
 
-/// A loop of an order: the change of the variables of the statement per step, and the number of
-/// steps.
+/// A loop of an order: the change of the variables of the statement per step, and the trip count.
 #[derive(Clone, Debug)]
 struct Level {
     step: Vec<i128>,
     trips: f64,
 }
 
-/// Bytes of a cache line and of a page.
+/// Size of a cache line and of a page, in bytes.
 const LINE: f64 = 64.0;
 const PAGE: f64 = 4096.0;
-/// Size of the nearest cache in bytes, and its number of pages with known addresses.
+/// The first-level cache: its size in bytes, and the number of entries of the first-level TLB.
 const NEAR: (f64, f64) = (32.0 * 1024.0, 64.0);
-/// Number of pages with known addresses in total.
+/// Number of entries of the second-level TLB.
 const MOST_PAGES: f64 = 1024.0;
-/// Size of the last cache per thread, in bytes.
+/// Size of the last-level cache per thread, in bytes.
 const FAR: f64 = 8.0 * 1024.0 * 1024.0;
-/// Cycles for a line from the middle cache.
+/// Cycles for a line from the second-level cache.
 const MIDDLE: f64 = 2.5;
-/// Cycles for a line from the last cache, and from memory: for consecutive lines, for others, and
-/// for others on unknown pages.
+/// Cycles for a line from the last-level cache and from memory: for consecutive lines, for strided
+/// lines, and for strided lines that miss the TLB.
 const LAST: [f64; 3] = [8.0, 20.0, 60.0];
 const MEMORY: [f64; 3] = [20.0, 40.0, 80.0];
-/// Assumed iterations of an unknown loop.
+/// The assumed trip count of an unknown loop.
 const UNKNOWN: f64 = 1000.0;
 
-/// Returns the iterations of a loop from bounds of its variable.
+/// Returns the trip count of a loop from the bounds of its variable.
 fn trips(least: Option<i128>, greatest: Option<i128>) -> f64 {
     let n = least.zip(greatest).and_then(|(a, b)| b.checked_sub(a));
     n.map_or(UNKNOWN, |n| (n as f64 + 1.0).max(1.0))
 }
 
-/// Accesses that differ only by constants: the subscripts over the variables.
+/// Accesses that differ only by constants: the coefficients of their subscripts.
 struct Group {
     rows: Vec<Vec<i128>>,
     element: f64,
-    /// Bytes of a row of the memref.
+    /// Size of a row of the memref, in bytes.
     row: f64,
 }
 
 impl Group {
-    /// Returns the distance of a step in each subscript.
+    /// Returns the change of each subscript per step.
     fn moves(&self, step: &[i128]) -> Vec<i128> {
         let product = |row: &Vec<i128>| row.iter().zip(step).map(|(a, b)| a * b).sum();
         self.rows.iter().map(product).collect()
     }
 
-    /// Returns the box that these loops touch: elements along each subscript, and the largest
-    /// number of iterations.
+    /// Returns the box of elements that the loops access: the number of elements along each
+    /// subscript, and the number of iterations that access different elements.
     fn box_of(&self, loops: &[Level]) -> (Vec<f64>, f64) {
         let mut extents = vec![1.0; self.rows.len()];
         let mut n = 1.0;
@@ -87,7 +87,7 @@ impl Group {
         (extents, n)
     }
 
-    /// Returns the part of the box of inner loops that a step of a loop reuses.
+    /// Returns the fraction of the box of the inner loops that a step of a loop reuses.
     fn overlap(&self, step: &[i128], inside: &[Level]) -> f64 {
         let (mut extents, _) = self.box_of(inside);
         if let Some(last) = extents.last_mut() {
@@ -98,7 +98,7 @@ impl Group {
         each.map(|it| (1.0 - it).max(0.0)).product()
     }
 
-    /// Returns the lines and pages that these loops touch.
+    /// Returns the numbers of lines and pages that the loops access.
     fn touched(&self, loops: &[Level]) -> (f64, f64) {
         let (extents, n) = self.box_of(loops);
         let Some((last, outer)) = extents.split_last() else { return (1.0, 1.0) };
@@ -115,7 +115,7 @@ fn groups(ir: &Ir, body: &Body, nest: &Nest, statement: &Statement) -> Vec<Group
     let mut seen = Vec::new();
     let mut out = Vec::new();
     for &access in &statement.accesses {
-        // Unknown parts cost the same in all orders.
+        // Accesses with unknown subscripts cost the same in all orders.
         let Some(rows) = subscripts(body, access, nest.n_outer) else { continue };
         let view = body.accesses[access].place.view;
         if seen.contains(&(view, rows.clone())) {
@@ -134,11 +134,11 @@ fn groups(ir: &Ir, body: &Body, nest: &Nest, statement: &Statement) -> Vec<Group
     out
 }
 
-/// Returns the cycles for each iteration of a statement with these accesses in an order, innermost
-/// loop last. An iteration of that waits `latency` cycles for the previous one; `cache` is the size
-/// of the middle cache in bytes.
+/// Returns the cycles per iteration of a statement in an order, innermost loop last. An iteration
+/// of the innermost loop takes at least `latency` cycles. `cache` is the size of the second-level
+/// cache in bytes.
 fn cycles(groups: &[Group], n_accesses: usize, order: &[Level], latency: f64, cache: i128) -> f64 {
-    // The footprint of one iteration of each loop: of all its inner loops.
+    // The footprint of all accesses in one iteration of each loop.
     let between: Vec<(f64, f64)> = (1..=order.len())
         .map(|at| {
             let each = groups.iter().map(|it| it.touched(&order[at..]));
@@ -175,8 +175,8 @@ fn cycles(groups: &[Group], n_accesses: usize, order: &[Level], latency: f64, ca
     latency.max(sum)
 }
 
-/// Returns the cycles from a load of an element to a store of the same one, along the ops between;
-/// 0 if no store uses a load.
+/// Returns the longest latency from a load of an element to a store of the same element, along the
+/// ops between; 0 if there is no such chain.
 fn latency(ir: &Ir, body: &Body, statement: &Statement) -> f64 {
     let mut since: FxHashMap<_, f64> = FxHashMap::default();
     let mut longest: f64 = 0.0;
@@ -217,8 +217,7 @@ fn latency(ir: &Ir, body: &Body, statement: &Statement) -> f64 {
 }
 
 impl Scan<'_> {
-    /// Returns the cost of the tiles of a band, relative to the order of the program, per
-    /// statement.
+    /// Returns the cost of a tiled band, relative to the cost of the order of the program.
     pub(super) fn relative_cost(&mut self, node: &Node, members: &[usize]) -> Option<f64> {
         let band: Vec<usize> = (node.start..node.end).collect();
         let innermost = self.innermost(members, &band, true)?;
@@ -241,7 +240,7 @@ impl Scan<'_> {
             let n_runs: f64 = before.iter().map(|it| it.trips).product();
             let mut tiles = Vec::new();
             let mut points = Vec::new();
-            // The innermost loop of the band comes last, unless it contains another band.
+            // The innermost loop of the band comes last, unless the band contains another one.
             let inside = (node.end..self.rows[it].len()).collect::<Vec<_>>();
             let is_last = inside.is_empty();
             let of_band = band.iter().copied().filter(|&row| row != innermost || !is_last);
@@ -275,7 +274,7 @@ impl Scan<'_> {
         Some(new / old)
     }
 
-    /// Returns the number of values of a row over the columns for a statement.
+    /// Returns the number of values of a row for a statement.
     fn trips(&mut self, statement: usize, row: Vec<i128>) -> f64 {
         match self.points[statement].bounds(row, &mut self.budget) {
             Ok(Some(it)) => trips(it.least, it.greatest),

@@ -1,9 +1,10 @@
-//! Liveness of values: needed by an op with an effect, by a condition, or outside of the program.
+//! Liveness of values. A value is live if an op with effects, a condition, or code outside the
+//! program depends on it.
 //!
 //! *Law.* A value that is not in [`Live`] may be replaced by any value of its type without an
-//! observable change. Values that loops carry, that choices yield, and that private functions take
-//! and return, are live only if their receiver is. *Cost.* Linear in the ops, their operands and
-//! the calls.
+//! observable change. Values that loops carry, that conditional ops yield, and that private
+//! functions receive and return, are live only if the value that they become is live. *Cost.*
+//! Linear in the ops, their operands and the calls.
 
 use noisy_dataflow::flow;
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Traits, Value};
@@ -19,15 +20,15 @@ pub(crate) struct Live {
     values: FxHashSet<Value>,
     ops: FxHashSet<Op>,
     stack: Vec<Value>,
-    /// The calls of private functions whose calls are all known.
+    /// The calls of each private function, if all of them are known.
     calls: FxHashMap<Op, Vec<Op>>,
-    /// The callees of these calls.
+    /// The callee of each of these calls.
     callees: FxHashMap<Op, Op>,
 }
 
 impl Live {
-    /// Returns the live values in an op; `calls` are those of each private function whose calls are
-    /// all known.
+    /// Returns the live values in an op. `calls` has the calls of each private function, if all of
+    /// them are known.
     pub(crate) fn new(ir: &Ir, top: Op, calls: FxHashMap<Op, Vec<Op>>) -> Self {
         let mut callees = FxHashMap::default();
         let all = nested(ir, top);
@@ -73,7 +74,8 @@ impl Live {
         }
     }
 
-    /// Marks an op as running: its own operands are live, and the terminators of its regions run.
+    /// Marks an op as live: its own operands, the terminators of its regions and its enclosing ops
+    /// become live.
     fn need_op(&mut self, ir: &Ir, op: Op) {
         if !self.ops.insert(op) {
             return;
@@ -91,14 +93,14 @@ impl Live {
                 self.need_op(ir, end);
             }
         }
-        // An op inside others runs only if they do.
+        // An op runs only if its enclosing ops run.
         if let Some(around) = ir.parent_op(op).filter(|&it| ir.op(it).kind.is_op()) {
             self.need_op(ir, around);
         }
     }
 
-    /// Returns the index of the first operand that an op only passes on; later ones are passed on,
-    /// too.
+    /// Returns the index of the first operand that an op only forwards; all later operands are
+    /// forwarded, too.
     fn first_passed(&self, ir: &Ir, op: Op) -> usize {
         let around = ir.parent_op(op).map(|it| ir.op(it).kind);
         match ir.op(op).kind {
@@ -129,7 +131,7 @@ impl Live {
         }
     }
 
-    /// Returns the values that become a result, if an op does not compute it from its own operands.
+    /// Marks the values that are forwarded to a result.
     fn need_result(&mut self, ir: &Ir, op: Op, at: usize) {
         let data = ir.op(op);
         match data.kind {
@@ -155,8 +157,7 @@ impl Live {
         }
     }
 
-    /// Returns the values that `scf.for` carries at a position: the initial one and that of each
-    /// iteration.
+    /// Marks the initial and the yielded value of an `iter_arg` of `scf.for`.
     fn need_carried(&mut self, ir: &Ir, op: Op, at: usize) {
         self.mark_operand(ir, Some(op), 3 + at);
         for &(_, region) in &ir.op(op).regions {

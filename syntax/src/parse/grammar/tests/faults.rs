@@ -1,4 +1,4 @@
-//! Items that are unknown, unfinished or wrong.
+//! Items that are unknown, unfinished or malformed.
 
 use expect_test::expect;
 
@@ -69,7 +69,7 @@ fn ops_of_schemes_state_the_types_of_their_operands() {
               %a#0: f32
         "#]],
     );
-    // The number of types is not that of the operands.
+    // The number of types differs from that of operands.
     check(
         "%0 = lwe.add %a, %b : !lwe.c",
         &expect![[r#"
@@ -94,7 +94,7 @@ fn properties_in_angle_brackets_are_attributes() {
               y = unit
         "#]],
     );
-    // A value that cannot be read leaves the attribute unknown.
+    // A malformed value leaves the attribute unknown.
     check(
         "%1 = mgmt.level_reduce %x <levelToDrop = > : f32",
         &expect![[r#"
@@ -258,7 +258,7 @@ fn a_guess_at_a_wrong_type_does_not_make_it_right_elsewhere() {
 fn deep_nesting_is_a_problem_and_no_overflow() {
     let deep = format!("%1 = arith.constant {}", "[".repeat(100_000));
     assert!(show(&deep).contains("nested more than"));
-    // Without optimization a level of the grammar takes 40 kB of stack, with it 3 kB.
+    // A level of the grammar takes 40 kB of stack without optimization, and 3 kB with it.
     let thread = std::thread::Builder::new().stack_size(16 << 20).spawn(|| {
         let n = MAX_DEPTH;
         let nested = format!("%1 = arith.constant {}{}", "[".repeat(n), "]".repeat(n));
@@ -391,7 +391,7 @@ const WORDS: &[&str] = &[
     "a = 1",
 ];
 
-/// The message of the first problem of a text, and the text of its range.
+/// Returns the message of the first problem of a text, and the text at its span.
 fn first_problem(text: &str) -> Option<(String, &str)> {
     let (_, range, problem) = crate::Source::new(text).problems().into_iter().next()?;
     Some((problem.message, &text[range]))

@@ -11,8 +11,7 @@ use super::*;
 use crate::lex::lex;
 use crate::{Interner, TokenKind};
 
-/// The tokens of one op whose regions are written as `{}`, and everything that is in them is left
-/// out.
+/// Returns the tokens of one op, with each region as one token and without its contents.
 pub(super) fn tokens_of(text: &str) -> Vec<Token> {
     let lexed = lex(text).tokens;
     let all: Vec<Token> = lexed.iter().copied().filter(|it| it.kind != TokenKind::Eof).collect();
@@ -202,7 +201,7 @@ fn constants_have_the_type_of_their_value() {
     );
 }
 
-/// As mlir-opt 19.1.7 prints them.
+/// Compares with the output of mlir-opt 19.1.7.
 #[test]
 fn bytes_of_elements_are_read() {
     let ones = "F".repeat(20);
@@ -340,7 +339,7 @@ fn branches_pass_operands_to_blocks() {
           operandSegmentSizes = array<i32: 1, 2, 0>
     "#]],
     );
-    // The bits count, and beyond 64 of them there are zeros.
+    // The value is truncated to the width; beyond 64 bits it is zero-extended.
     for (ty, case, bits) in [
         ("i64", "18446744073709551615", "-1"),
         ("i64", "-1", "-1"),

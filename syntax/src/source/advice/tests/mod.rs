@@ -1,12 +1,13 @@
-//! Programs with one mistake each, in `tests/*.md`: the advice, and the lines that the first fix
-//! writes. `BLESS=1 cargo test -p noisy-syntax advice` records them anew.
+//! Tests of the advice on programs with one mistake each, in `tests/*.md`. They record the advice
+//! and the lines that the first fix changes. `BLESS=1 cargo test -p noisy-syntax advice` records
+//! them again.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::Source;
 
-/// The row and column of a byte, from 1.
+/// The row and column of a byte, both starting at 1.
 fn place(text: &str, at: usize) -> String {
     let start = text[..at].rfind('\n').map_or(0, |it| it + 1);
     format!("{}:{}", text[..at].matches('\n').count() + 1, text[start..at].chars().count() + 1)
@@ -93,7 +94,7 @@ fn advice_on_many_problems_looks_at_few_names() {
         }
         text + "  return\n}\n"
     };
-    // The last problem has as much advice as one in a short text, for about the same work.
+    // The advice on the last problem costs about the same as in a short text.
     let work = |n: usize| {
         let text = body(n);
         let source = Source::new(&text);

@@ -1,5 +1,5 @@
-//! Unknown ops: in a custom form only the operands are read, in the generic form the attributes
-//! have no known meaning.
+//! Refactorings of programs with unknown ops. In the custom form of an unknown op, only the
+//! operands are parsed. In the generic form, the meaning of the attributes is unknown.
 
 use super::*;
 
@@ -137,7 +137,7 @@ fn headers_that_are_not_known_use_what_is_defined_before_them() {
     let named = done_at(text, Kind::Name, "func.func").expect("names");
     let wanted = ["%empty = tensor.empty()", "ins(%a, %1 : ", "outs(%empty :"];
     assert!(wanted.iter().all(|it| named.contains(it)), "{named}");
-    // An undefined name is an argument, and several are ambiguous.
+    // A single undefined name in a header is an argument. Several are ambiguous.
     let text = "func.func @f(%n: index) {
   %0 = \"t.a\"() : () -> index
   foo.for %i = %n to %n {

@@ -1,4 +1,4 @@
-//! Affine expressions as ops of `arith` on `index`.
+//! Expansion of affine expressions into ops of `arith` on `index`.
 
 use noisy_syntax::affine::{Expr, Operator};
 use noisy_syntax::rewrite::{NewOp, Point};
@@ -7,18 +7,18 @@ use noisy_syntax::{Attr, AttrData, Ir, Type, Value};
 use crate::passes::affine::for_loop::index_attr;
 use crate::patterns::affine::maps::{Applied, exprs};
 
-/// Writes ops at a place.
+/// Inserts ops at a point.
 pub(super) struct Expand<'a> {
     pub(super) ir: &'a mut Ir,
     pub(super) at: Point,
 }
 
-/// `slt` and `sle`
+/// The predicates `slt` and `sle`.
 const BELOW: i128 = 2;
 const NOT_ABOVE: i128 = 3;
 
 impl Expand<'_> {
-    /// The results of a map.
+    /// Returns the results of a map as values.
     pub(super) fn all(&mut self, it: &Applied) -> Result<Vec<Value>, &'static str> {
         let (dims, symbols) = it.operands.split_at(it.map.n_dims as usize);
         exprs(&it.map.body).iter().map(|expr| self.expr(expr, dims, symbols)).collect()
@@ -72,7 +72,7 @@ impl Expand<'_> {
             Operator::Add => self.binary("arith.addi", a, b),
             Operator::Mul => self.binary("arith.muli", a, b),
             Operator::FloorDiv => {
-                // a < 0: -1 - (-1 - a) / b
+                // If a < 0: -1 - (-1 - a) / b.
                 let (zero, minus) = (self.number(0), self.number(-1));
                 let is_negative = self.compare(BELOW, a, zero);
                 let turned = self.binary("arith.subi", minus, a);
@@ -82,7 +82,7 @@ impl Expand<'_> {
                 self.select(is_negative, turned, quotient)
             }
             Operator::CeilDiv => {
-                // a <= 0: -(-a / b), else (a - 1) / b + 1
+                // If a <= 0: -(-a / b), else (a - 1) / b + 1.
                 let (zero, one) = (self.number(0), self.number(1));
                 let is_low = self.compare(NOT_ABOVE, a, zero);
                 let turned = self.binary("arith.subi", zero, a);

@@ -1,9 +1,10 @@
 //! Merging of perfectly nested `scf.for` loops.
 //!
-//! *Law.* If the numbers of iterations are unknown, an inner loop counts a negative number as none,
-//! because the product of two negative ones is positive. Its step must be known: a division by 0
-//! must not run if the loop did not. Numbers of type `index` are assumed not to wrap; those of
-//! other types must be known and their product must fit.
+//! *Law.* If trip counts are unknown, negative ones are clamped to 0, because the product of two
+//! negative numbers is positive. The step of an inner loop must be known, because its trip count is
+//! computed even if the loop did not run, and a division by 0 must not be added. Trip counts of
+//! type `index` are assumed not to wrap. Those of other types must be known, and their product must
+//! fit.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, TypeData, Value};
 
@@ -11,7 +12,7 @@ use super::MOST_TRIPS;
 use crate::rewrite::{Rewriter, operands, preorder};
 use noisy_analyses::facts::effects;
 
-/// An `scf.for` as data.
+/// The parts of an `scf.for`.
 #[derive(Clone, Debug)]
 struct For {
     op: Op,
@@ -40,7 +41,8 @@ impl For {
         ir.value(self.iv).ty
     }
 
-    /// Returns the loop that is the whole body, if carried values pass through it unchanged.
+    /// Returns the inner loop if it is the only op of the body, and carried values are passed
+    /// through unchanged.
     fn only_inner(&self, ir: &Ir) -> Option<Self> {
         let all: Vec<Op> = ir.block_ops(self.body).collect();
         let [inner, end] = all[..] else { return None };
@@ -52,7 +54,7 @@ impl For {
         is_plain.then_some(inner)
     }
 
-    /// The number of iterations if it is known; negative ones count as 0.
+    /// Returns the trip count if it is known.
     fn trips(&self, rewriter: &Rewriter<'_>) -> Option<i128> {
         let of = |it| rewriter.int_of(it);
         let (low, high, step) = (of(self.low)?, of(self.high)?, of(self.step)?);
@@ -61,7 +63,7 @@ impl For {
     }
 }
 
-/// Merges the nests in an op, inner bands first.
+/// Merges the loops of all nests in an op, inner bands first.
 pub(super) fn run(ir: &mut Ir, op: Op) {
     let mut all = Vec::new();
     for &(_, region) in &ir.op(op).regions {
@@ -85,8 +87,8 @@ pub(super) fn run(ir: &mut Ir, op: Op) {
     }
 }
 
-/// Splits a nest into runs of loops that can be merged: bounds and steps are defined outside of the
-/// run, and the number of all iterations fits.
+/// Splits a nest into bands that can be merged: bounds and steps are defined outside of the band,
+/// and the product of the trip counts fits.
 fn bands<'a>(rewriter: &Rewriter<'_>, nest: &'a [For]) -> Vec<&'a [For]> {
     let ir = &*rewriter.ir;
     let mut out = Vec::new();
@@ -106,7 +108,7 @@ fn bands<'a>(rewriter: &Rewriter<'_>, nest: &'a [For]) -> Vec<&'a [For]> {
     out
 }
 
-/// Returns true if the number of all iterations fits into the type of the loops.
+/// Returns true if the product of the trip counts fits into the type of the loops.
 fn fits(rewriter: &Rewriter<'_>, band: &[For]) -> bool {
     let most = match rewriter.ir.interner.type_data(band[0].ty(rewriter.ir)) {
         TypeData::Index => None,
@@ -120,13 +122,13 @@ fn fits(rewriter: &Rewriter<'_>, band: &[For]) -> bool {
     (most.is_none() || trips.iter().all(Option::is_some)) && product.is_some_and(|it| it <= limit)
 }
 
-/// Returns true if the number of iterations of a loop is certainly nonnegative.
+/// Returns true if the computed trip count of a loop is known to be nonnegative.
 fn is_never_negative(rewriter: &Rewriter<'_>, it: &For) -> bool {
     let is_size = rewriter.defined_by(it.high, OpKind::MemrefDim).is_some();
     it.trips(rewriter).is_some() || (is_size && rewriter.int_of(it.low) == Some(0))
 }
 
-/// Creates the number of iterations of a loop before an op.
+/// Creates the trip count of a loop before an op.
 fn count(rewriter: &mut Rewriter<'_>, it: &For, before: Op) -> Value {
     let ty = it.ty(rewriter.ir);
     let counts_by_1 = rewriter.int_of(it.low) == Some(0) && rewriter.int_of(it.step) == Some(1);
@@ -155,7 +157,7 @@ fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
         let mut own = count(rewriter, it, root.op);
         if !is_never_negative(rewriter, it) {
             unsure += 1;
-            // If only one may be negative, the product is then not positive, and the loop does not
+            // If only one factor is negative, the product is not positive, and the loop does not
             // run.
             if unsure > 1 {
                 let zero = rewriter.int(0, ty, root.op);
@@ -170,10 +172,10 @@ fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
     for &it in &counts[1..] {
         product = rewriter.binary("arith.muli", product, it, root.op);
     }
-    // Recorded before the ops below use the variable of the first loop, too.
+    // Collect the uses before new ops use the variable of the first loop, too.
     let uses: Vec<_> = band.iter().map(|it| rewriter.ir.value(it.iv).uses.to_vec()).collect();
     let inner = band[1].op;
-    // The last loop runs fastest.
+    // The innermost loop varies fastest.
     let mut rest = root.iv;
     let mut values = Vec::new();
     for &count in counts[1..].iter().rev() {
@@ -196,7 +198,7 @@ fn coalesce(rewriter: &mut Rewriter<'_>, band: &[For]) {
             rewriter.set_operand(user, index as usize, value);
         }
     }
-    // The body of the innermost loop moves into the first one.
+    // Move the body of the innermost loop into the outermost one.
     let args = rewriter.ir.block(root.body).args.to_vec();
     let Some(last) = rewriter.ir.last_op(root.body) else { return };
     rewriter.inline_block_but_end(innermost.body, inner, &args);

@@ -1,8 +1,8 @@
-//! The order that the ops of a block must keep.
+//! The constraints on the order of the ops of a block.
 //!
-//! *Law.* Two ops keep their order if both access memrefs that may share elements, one of them
-//! storing; if one has unknown effects and the other accesses memory; and if one uses a value of
-//! the other. The accessed elements are checked later.
+//! *Law.* Two ops keep their order if both access memrefs that may share elements and one of them
+//! stores, if one has unknown effects and the other accesses memory, or if one uses a value of the
+//! other. The accessed elements are checked later.
 
 use noisy_loops::{Aliasing, Body, Meeting};
 use noisy_syntax::{Block as Id, Ir, Op, OpKind, Value};
@@ -17,14 +17,14 @@ pub(super) struct Block {
     body: Body,
     accesses: Vec<Vec<usize>>,
     has_effect: Vec<bool>,
-    /// Memrefs that are allocated in the block and accessed only there.
+    /// The memrefs that are allocated in the block and accessed only there.
     own: Vec<Value>,
-    /// The aliasing of memrefs that is assumed.
+    /// The assumptions about aliasing of memrefs.
     aliasing: Aliasing,
 }
 
 impl Block {
-    /// Reads a block of a function.
+    /// Analyzes a block of a function.
     pub(super) fn new(ir: &Ir, function: Op, block: Id, aliasing: Aliasing) -> Self {
         let body = legal::body_of(ir, function);
         let ops: Vec<Op> = ir.block_ops(block).collect();
@@ -52,7 +52,7 @@ impl Block {
         it
     }
 
-    /// True if the block has regions other than loops.
+    /// Returns true if the block has regions other than loops.
     pub(super) fn has_other_regions(&self, ir: &Ir) -> bool {
         self.ops
             .iter()
@@ -63,10 +63,11 @@ impl Block {
         self.ops.iter().position(|it| *it == op)
     }
 
-    /// Returns true if two ops must keep their order because of memory (of this memref, or any).
+    /// Returns true if two ops must keep their order because of accesses to `memref`, or to any
+    /// memref if it is `None`.
     pub(super) fn keeps_order(&self, a: usize, b: usize, memref: Option<Value>) -> bool {
         let touches = |it: usize| self.has_effect[it] || !self.accesses[it].is_empty();
-        // A memref that is accessed only in the block has no other users.
+        // Unknown effects cannot access a memref that is only accessed in the block.
         if memref.is_none_or(|it| !self.own.contains(&it))
             && ((self.has_effect[a] && touches(b)) || (self.has_effect[b] && touches(a)))
         {
@@ -83,7 +84,7 @@ impl Block {
         })
     }
 
-    /// Returns true if an op uses a value of another one.
+    /// Returns true if an op, or an op in its regions, uses a result of another op.
     fn uses(ir: &Ir, user: Op, of: Op) -> bool {
         let results = &ir.op(of).results;
         !results.is_empty()
@@ -93,8 +94,9 @@ impl Block {
                 .any(|&it| operands(ir, it).iter().any(|it| results.contains(it)))
     }
 
-    /// Returns the op before which the fused nest may be: the first one in between that must stay
-    /// after the source, else the target.
+    /// Returns the op before which the fused nest may be inserted: the first op between source and
+    /// target that must stay after the source, or else the target. `None` if there is no such
+    /// position.
     pub(super) fn insertion(&self, ir: &Ir, first: usize, second: usize) -> Option<usize> {
         let between = first + 1..second;
         let behind_first = between.clone().find(|&it| self.keeps_order(first, it, None));
@@ -108,7 +110,7 @@ impl Block {
         }
     }
 
-    /// Returns the memrefs that an op stores to, and those that it loads, each once.
+    /// Returns the memrefs that an op stores to (if `is_store`) or loads from, without duplicates.
     pub(super) fn memrefs(&self, at: usize, is_store: bool) -> Vec<Value> {
         let mut out = Vec::new();
         for &it in &self.accesses[at] {
@@ -120,12 +122,12 @@ impl Block {
         out
     }
 
-    /// Returns the later ops that must stay after an op because of a memref.
+    /// Returns the later ops that must stay after an op because of accesses to a memref.
     pub(super) fn users(&self, at: usize, memref: Value) -> Vec<usize> {
         (at + 1..self.ops.len()).filter(|&it| self.keeps_order(at, it, Some(memref))).collect()
     }
 
-    /// Returns the earlier ops that must stay before an op because of a memref.
+    /// Returns the earlier ops that must stay before an op because of accesses to a memref.
     pub(super) fn earlier(&self, at: usize, memref: Value) -> Vec<usize> {
         (0..at).filter(|&it| self.keeps_order(it, at, Some(memref))).collect()
     }
@@ -149,7 +151,7 @@ impl Block {
             })
     }
 
-    /// Returns true if a chain of ops that must keep their order leads from one op to another one.
+    /// Returns true if a chain of ops that must keep their order connects two ops.
     pub(super) fn leads(&self, ir: &Ir, from: usize, to: usize) -> bool {
         let mut reached = vec![false; self.ops.len()];
         reached[from] = true;

@@ -1,16 +1,17 @@
-//! Bounds of a form over a union of conjunctions, as functions of kept terms: proposed by shadows,
-//! checked exactly.
+//! Bounds of a form over a union of conjunctions, as forms of kept terms. Shadows propose bounds,
+//! which are then checked exactly.
 //!
-//! *Proposal.* The form is a column. Shadows along all columns that are not kept leave inequalities
-//! between it and the kept ones. Each with coefficient c is a bound: the rest divided by c and
-//! rounded. *Law.* A bound is used only if no point of any conjunction violates it.
+//! *Proposals.* The form is a column. Shadows along all other columns that are not kept leave
+//! inequalities between this column and the kept ones. An inequality with coefficient c of the
+//! column gives a bound: the rest divided by c, rounded. *Law.* A bound is used only if no point of
+//! any conjunction violates it.
 
-use noisy_loops::{Body, Form, Quotients, Term};
-use noisy_polyhedra::Budget;
+use noisy_loops::{Body, Form, Joint, Quotients, Term};
+use noisy_polyhedra::{Budget, Conjunction};
 
-use super::joint::{Joint, without};
+use super::slice::Pair;
 
-/// A form over the points of a conjunction: a column, and the side whose terms are kept.
+/// A query for the bounds of a form over the points of a conjunction. The form is a column.
 pub(super) struct Asked<'a> {
     pub(super) joint: Joint<'a>,
     pub(super) column: usize,
@@ -18,11 +19,11 @@ pub(super) struct Asked<'a> {
     pub(super) kept: Vec<(usize, Term)>,
 }
 
-/// A bound: a form, divided by a number and rounded down.
+/// A proposed bound: a form and a divisor. The quotient is rounded down.
 pub(super) type Quotient = (Form, i128);
 
 impl Asked<'_> {
-    /// The kept terms are those of a side for which `is_kept` holds, and quotients of such.
+    /// Returns a query that keeps the terms of `side` with `is_kept`, and quotients of these terms.
     pub(super) fn new<'a>(
         joint: Joint<'a>,
         column: usize,
@@ -49,7 +50,7 @@ impl Asked<'_> {
             if by == 0 {
                 continue;
             }
-            // by * column + rest >= 0
+            // The row is by * column + rest >= 0.
             let sign = -by.signum();
             let mut rest = Form::constant(row[points.n_vars()].checked_mul(sign)?);
             for &(at, term) in &self.kept {
@@ -66,7 +67,7 @@ impl Asked<'_> {
     }
 }
 
-/// Returns true if a term is kept, or a quotient of kept terms.
+/// Returns true if a term is kept, or is a quotient of kept terms.
 fn is_known(body: &Body, term: Term, is_kept: &dyn Fn(Term) -> bool) -> bool {
     match term {
         Term::Quotient(at) => {
@@ -76,8 +77,8 @@ fn is_known(body: &Body, term: Term, is_kept: &dyn Fn(Term) -> bool) -> bool {
     }
 }
 
-/// Returns the bounds that shadows propose for all of these, each once, those without divisions
-/// first.
+/// Returns the lower and the upper bounds that shadows propose for all queries, without duplicates.
+/// Bounds without divisions come first.
 pub(super) fn proposed(asked: &[Asked<'_>]) -> Option<[Vec<Quotient>; 2]> {
     let mut out = [Vec::new(), Vec::new()];
     for it in asked {
@@ -98,7 +99,7 @@ pub(super) fn proposed(asked: &[Asked<'_>]) -> Option<[Vec<Quotient>; 2]> {
     Some(out)
 }
 
-/// It divides and rounds.
+/// Converts proposed bounds to forms, with quotients where the divisor is not 1.
 pub(super) fn divided(all: Vec<Quotient>, quotients: &mut Quotients) -> Option<Vec<Form>> {
     let mut out = Vec::new();
     for (form, by) in all {
@@ -110,8 +111,8 @@ pub(super) fn divided(all: Vec<Quotient>, quotients: &mut Quotients) -> Option<V
     Some(out)
 }
 
-/// Returns true if a form bounds all of these from below, or from above. `side` is that of the kept
-/// terms.
+/// Returns true if a form is a lower (`is_low`) or an upper bound for all queries. The terms of the
+/// form are those of `side`.
 pub(super) fn holds(
     asked: &[Asked<'_>],
     side: usize,
@@ -122,14 +123,14 @@ pub(super) fn holds(
     asked.iter().all(|it| {
         let mut joint = it.joint.clone();
         let beyond = joint.add();
-        // A violation: form - column >= 1, or column - form >= 1.
+        // A violation is form - column >= 1, or column - form >= 1.
         let is_named = joint.name(beyond, side, form).is_some();
         is_named && joint.stays(it.column, beyond, is_low, budget)
     })
 }
 
-/// Returns the closest pair of bounds with a constant difference, and the number of values between
-/// them.
+/// Returns the lower bound of the closest pair of bounds with a constant difference, and the number
+/// of values from the lower to the upper bound.
 pub(super) fn closest<'f>(lows: &'f [Form], highs: &'f [Form]) -> Option<(&'f Form, i128)> {
     let mut best: Option<(&Form, i128)> = None;
     for low in lows {
@@ -142,4 +143,40 @@ pub(super) fn closest<'f>(lows: &'f [Form], highs: &'f [Form]) -> Option<(&'f Fo
         }
     }
     best
+}
+
+/// Returns true if the projection of the points of all rows to a side contains all points of the
+/// first `n_rows` rows.
+pub(super) fn covers(joint: &Joint<'_>, n_rows: usize, side: usize) -> Option<bool> {
+    let (all, points) = (joint.conjunction()?, joint.conjunction_of(n_rows)?);
+    let left = without(&all, &joint.columns_without(side), true)?;
+    let holds = |row: &[i128]| points.implies(row, &mut Pair::budget());
+    let is_zero =
+        |row: &Vec<i128>| holds(row) && holds(&row.iter().map(|it| -it).collect::<Vec<_>>());
+    Some(left.inequalities().iter().all(|it| holds(it)) && left.equalities().iter().all(is_zero))
+}
+
+/// Eliminates columns of a conjunction. The rational shadow is a superset of the projection, the
+/// dark shadow is a subset. `None` if there are too many rows, or on overflow.
+fn without(points: &Conjunction, columns: &[usize], is_dark: bool) -> Option<Conjunction> {
+    const MOST_ROWS: usize = 300;
+    let mut out = points.clone();
+    let mut left = columns.to_vec();
+    while !left.is_empty() {
+        // Choose the column whose elimination gives the fewest rows.
+        let cost = |&var: &usize| {
+            let count = |is: fn(&i128) -> bool| {
+                let all = out.inequalities().iter().filter(|it| is(&it[var])).count();
+                all + out.equalities().iter().filter(|it| it[var] != 0).count()
+            };
+            count(|it| *it > 0) * count(|it| *it < 0)
+        };
+        let at = (0..left.len()).min_by_key(|&it| cost(&left[it]))?;
+        let var = left.swap_remove(at);
+        out = if is_dark { out.dark_shadow(var)? } else { out.shadow(var)? };
+        if out.inequalities().len() > MOST_ROWS {
+            return None;
+        }
+    }
+    Some(out)
 }

@@ -1,21 +1,21 @@
-//! The profit of a fusion by counted ops: the additional computation, and the reduced memory
-//! between source and target.
+//! The cost model of fusion, which counts ops: additional computation against less memory between
+//! source and target.
 //!
-//! *Model.* A loop costs its iterations times the ops of its body except the terminator, with inner
-//! loops counted in the same way. Of the depths in the target, from the innermost on, the one is
-//! chosen whose slice writes the smallest region, if the repeated computation stays below a
-//! fraction of the total.
+//! *Model.* The cost of a loop is its trip count times the number of ops in its body except the
+//! terminator; the cost of inner loops is computed in the same way. Of all depths in the target,
+//! innermost first, the one is chosen whose slice writes the smallest region, if the repeated
+//! computation is below a fraction of the total.
 
 use noisy_syntax::{Ir, Op, OpKind};
 use rustc_hash::FxHashMap;
 
 use crate::passes::affine::for_loop::For;
 
-/// Numbers of iterations that replace those of the loops.
+/// Trip counts that replace those of the loops.
 pub(super) type Trips = FxHashMap<Op, i128>;
 
-/// Returns the number of ops that a nest runs. `None` if the number of iterations of a loop is
-/// unknown.
+/// Returns the number of ops that a nest executes. `extra` adds ops to the body of a loop. `None`
+/// if a trip count is unknown, or on overflow.
 pub(super) fn n_ops(ir: &Ir, op: Op, trips: &Trips, extra: Option<(Op, i128)>) -> Option<i128> {
     let it = For::of(ir, op)?;
     let mut all = 0_i128;

@@ -1,5 +1,5 @@
-//! The change of the program by a fusion: the slice of the source is copied into the target, and
-//! memrefs that then only the target uses become small private ones.
+//! The rewriting of a program by a fusion: copies the slice of the source into the target, and
+//! replaces memrefs that only the target uses then by small private ones.
 
 use noisy_loops::{Body, Form, Term};
 use noisy_syntax::affine::{Affine, Body as Exprs, Expr, Operator};
@@ -12,14 +12,14 @@ use crate::passes::affine::for_loop::{For, difference, map_attr, postorder, run_
 use crate::patterns::affine::maps::{Applied, applied};
 use crate::rewrite::{Rewriter, nested, operand};
 
-/// A memref that only the target uses. Its box moves with the iterations.
+/// A memref that only the target uses. The accessed box of elements moves with the iterations.
 pub(super) struct Private {
     pub(super) memref: Value,
     /// The first index and the size, per dimension.
     pub(super) region: Vec<(Applied, i128)>,
 }
 
-/// Returns a form over the variables of loops and symbols as a map of one result.
+/// Returns a form over induction variables and symbols as a map with one result.
 pub(super) fn applied_form(body: &Body, form: &Form) -> Option<Applied> {
     let mut operands = Vec::new();
     let expr = expr(body, form, &mut operands)?;
@@ -62,13 +62,13 @@ fn leaf(value: Value, operands: &mut Vec<Value>) -> Expr {
     Expr::Dim(at as u32)
 }
 
-/// Returns one map with the results of several maps.
+/// Joins several maps into one with all of their results.
 fn all_of(maps: Vec<Applied>) -> Option<Applied> {
     maps.into_iter().reduce(|a, b| a.joined(&b))
 }
 
-/// Copies the slice of the source to the start of the body of the last loop of the target for which
-/// it was computed. `None`, without a change, on overflow.
+/// Copies the slice of the source to the start of the body of the loop of the target for which it
+/// was computed. `None`, without a change, on overflow.
 pub(super) fn copy_part(ir: &mut Ir, pair: &Pair, slice: &Slice, source: Op) -> Option<()> {
     let body = &pair.body;
     let mut bounds = Vec::new();
@@ -103,13 +103,14 @@ pub(super) fn copy_part(ir: &mut Ir, pair: &Pair, slice: &Slice, source: Op) -> 
     Some(())
 }
 
-/// Returns the loop of a variable.
+/// Returns the loop of an induction variable.
 fn loop_of(ir: &Ir, iv: Value) -> Option<For> {
     let noisy_syntax::Def::Argument(block, _) = ir.value(iv).def else { return None };
     For::of(ir, ir.region(ir.block(block).region).parent?)
 }
 
-/// Replaces a memref in a nest by a private one.
+/// Replaces a memref in a nest by a private one, which is allocated at the start of the block
+/// `top`.
 pub(super) fn privatize(
     ir: &mut Ir,
     nest: Op,
@@ -174,7 +175,7 @@ fn no_segments(ir: &mut Ir) -> noisy_syntax::Attr {
     ir.interner.attr(AttrData::DenseArray { element, values: vec![zero, zero].into() })
 }
 
-/// Erases those of these memrefs, each named once, that are allocated and unused.
+/// Erases the unused allocations among the given memrefs, which must be distinct.
 pub(super) fn erase_unused(ir: &mut Ir, memrefs: &[Value]) {
     for &memref in memrefs {
         if let Some(op) = ir.defining_op(memref)
@@ -186,7 +187,7 @@ pub(super) fn erase_unused(ir: &mut Ir, memrefs: &[Value]) {
     }
 }
 
-/// Returns the bytes of an element of a memref.
+/// Returns the size of an element of a memref, in bytes; 8 if it is unknown.
 pub(super) fn element_bytes(ir: &Ir, memref: Value) -> i128 {
     let TypeData::MemRef { element, .. } = ir.interner.type_data(ir.value(memref).ty) else {
         return 8;

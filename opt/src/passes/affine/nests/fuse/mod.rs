@@ -1,23 +1,22 @@
-//! `affine-loop-fusion`: a loop nest, the source, runs in slices in a later nest, the target, each
-//! right before the iteration that reads its results (producer and consumer) or the same input
-//! (siblings).
+//! `affine-loop-fusion`: fuses a loop nest, the source, into another nest, the target. A slice of
+//! the source runs at the start of each iteration of the target that reads its results (producer
+//! and consumer) or the same input (siblings).
 //!
-//! *How.* As in upstream: targets from the last one on; first sources with no other reader, then
-//! siblings, then all sources; independent loops of the target move outside. For each depth
-//! `slice.rs` computes the slice of the source that an iteration needs, as a function of the loops
-//! of the target; `cost.rs` chooses the depth. A memref that then only the target uses becomes one
-//! of the size of a slice (`emit.rs`). The source is erased if its slices are all of it, or if the
-//! rest is unused.
+//! *Algorithm.* As in MLIR, targets are visited from the last to the first. Sources without other
+//! readers are fused first, then siblings, then all sources. Parallel loops of a target are moved
+//! outwards before. For each depth, `slice.rs` computes the slice of the source that an iteration
+//! needs, as a function of the loops of the target. `cost.rs` describes the choice of the depth. If
+//! only the target uses a memref after the fusion, a private memref with the size of a slice
+//! replaces it (`emit.rs`). The source is erased if its slices cover it, or if the rest is unused.
 //!
-//! *Law.* `block.rs` decides between which ops nests may move, and `slice.rs` which slices compute
-//! the same: both exactly, or the nests stay. *Cost.* Each fusion analyzes the function again;
-//! there are at most [`MOST_FUSIONS`].
+//! *Law.* `block.rs` checks the order of ops in the block, and `slice.rs` that the slices compute
+//! the same results. If a check is not certain, the nests are not fused. *Cost.* Each fusion
+//! analyzes the function again. There are at most [`MOST_FUSIONS`] fusions.
 
 mod block;
 mod bounds;
 mod cost;
 mod emit;
-mod joint;
 mod region;
 mod slice;
 
@@ -113,7 +112,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the blocks of a function with at least two loops, inner blocks first.
+/// Returns the blocks in a function with at least two loops, inner blocks first.
 fn blocks(ir: &Ir, function: Op) -> Vec<Id> {
     let mut out = Vec::new();
     for op in [function].into_iter().chain(nested(ir, function)) {
@@ -133,22 +132,22 @@ fn blocks(ir: &Ir, function: Op) -> Vec<Id> {
 
 struct Fusion {
     function: Op,
-    /// The aliasing of memrefs that is assumed.
+    /// The assumptions about aliasing of memrefs.
     aliasing: Aliasing,
     is_maximal: bool,
-    /// The allowed additional computation, as a fraction.
+    /// The maximum additional computation, as a fraction of the old computation.
     tolerance: f64,
-    /// The memory space of small memrefs, and their largest size in bytes.
+    /// The memory space for private memrefs of at most `threshold` bytes.
     space: Option<i64>,
     threshold: i128,
     left: usize,
-    /// The replaced memrefs.
+    /// The memrefs that private ones replaced, at least in part.
     memrefs: Vec<Value>,
-    /// Fused sources and targets whose source stayed; these are fused only once.
+    /// The fused sources and targets whose source was not erased. They are fused only once.
     kept: Vec<(Op, Op)>,
 }
 
-/// A source and a target with their analysis.
+/// A source and a target, by index in the block, with their analysis.
 struct Candidate<'a> {
     block: &'a Block,
     source: usize,
@@ -157,7 +156,7 @@ struct Candidate<'a> {
 }
 
 impl Fusion {
-    /// Returns the loops of a block, the last one first.
+    /// Returns the possible targets of a block, last first.
     fn targets(ir: &Ir, block: Id) -> Vec<Op> {
         let mut out: Vec<Op> = ir.block_ops(block).filter(|&it| is_plain_loop(ir, it)).collect();
         out.reverse();
@@ -169,7 +168,8 @@ impl Fusion {
         (!read.has_other_regions(ir)).then_some(read)
     }
 
-    /// Fuses sources whose results at most this many ops read into their targets.
+    /// Fuses sources into targets that read their results, if at most `most_users` ops read the
+    /// results.
     fn producers(&mut self, ir: &mut Ir, block: Id, most_users: usize) {
         if self.read(ir, block).is_none() {
             return;
@@ -185,7 +185,7 @@ impl Fusion {
         }
     }
 
-    /// Fuses the nearest possible source into a target. Returns true if there was one.
+    /// Fuses the nearest possible source into a target. Returns false if there is none.
     fn fuse_producer(&mut self, ir: &mut Ir, block: Id, target: Op, most_users: usize) -> bool {
         let Some(read) = self.read(ir, block) else { return false };
         let Some(at) = read.place(target) else { return false };
@@ -214,7 +214,7 @@ impl Fusion {
         false
     }
 
-    /// Fuses a source at the best depth, if there is one.
+    /// Fuses a source at the best depth. Returns false if no depth is legal and profitable.
     fn fuse_slice(
         &mut self,
         ir: &mut Ir,
@@ -252,7 +252,8 @@ impl Fusion {
         self.apply(ir, &it, &plan, place, if it.pair.is_outermost() { top } else { block })
     }
 
-    /// Returns the plan with the largest gain; the shallowest comes first.
+    /// Returns the index of the plan with the largest gain. Plans are sorted by depth; of equal
+    /// gains, the deepest plan wins.
     fn best(
         &self,
         ir: &Ir,
@@ -281,7 +282,7 @@ impl Fusion {
         best.map(|it| it.0)
     }
 
-    /// Changes the program.
+    /// Rewrites the program. Returns false, without a change, on overflow.
     fn apply(
         &mut self,
         ir: &mut Ir,
@@ -324,7 +325,7 @@ impl Fusion {
         true
     }
 
-    /// Fuses siblings, which read the same input, into targets.
+    /// Fuses siblings, which read the same memref, into targets.
     fn siblings(&mut self, ir: &mut Ir, block: Id) {
         if self.read(ir, block).is_none() {
             return;
@@ -336,7 +337,7 @@ impl Fusion {
         }
     }
 
-    /// Fuses the first possible sibling into a target. Returns true if there was one.
+    /// Fuses the first possible sibling into a target. Returns false if there is none.
     fn fuse_sibling(&mut self, ir: &mut Ir, block: Id, target: Op) -> bool {
         let Some(read) = self.read(ir, block) else { return false };
         let Some(at) = read.place(target) else { return false };
@@ -371,7 +372,8 @@ impl Fusion {
         false
     }
 
-    /// Fuses a sibling at the best depth, if its slices are all of it.
+    /// Fuses a sibling at the best depth at which its slices cover it. Returns false if there is
+    /// none.
     fn fuse_whole(
         &mut self,
         ir: &mut Ir,
@@ -417,17 +419,18 @@ impl Fusion {
     }
 }
 
-/// A fusion of two nests at a depth.
+/// A legal fusion of two nests at a certain depth.
 struct Plan {
     slice: Slice,
     /// True if the source is erased.
     removes: bool,
-    /// Memrefs that then only the target uses, with the box of an iteration.
+    /// The memrefs that only the target uses after the fusion, with the box of elements of an
+    /// iteration.
     private: Vec<(Value, Vec<(noisy_loops::Form, i128)>)>,
 }
 
 impl Candidate<'_> {
-    /// Returns the fusion of a source and a target with these slices, if it is legal.
+    /// Returns the fusion with a slice if it is legal.
     fn plan(&mut self, slice: Slice, shared: &[Value]) -> Option<Plan> {
         let (block, source, target) = (self.block, self.source, self.target);
         let written = block.memrefs(source, true);
@@ -465,11 +468,11 @@ impl Candidate<'_> {
             let accesses: Vec<usize> = both.filter(is_meant).collect();
             private.extend(self.pair.region(&accesses, Some(&slice)).map(|it| (memref, it)));
         }
-        // A source that stays computes for others, so the target must gain by itself.
+        // If the source is not erased, only a private memref makes the fusion profitable.
         (removes || !private.is_empty()).then_some(Plan { slice, removes, private })
     }
 
-    /// The number of ops that the fused nest runs.
+    /// Returns the number of ops that the fused nest executes.
     fn n_ops(&self, ir: &Ir, slice: &Slice) -> Option<i128> {
         let mut trips = Trips::default();
         for it in &slice.bounds {
@@ -482,12 +485,12 @@ impl Candidate<'_> {
     }
 }
 
-/// Returns true for a loop that carries no values.
+/// Returns true if an op is a loop without `iter_args`.
 fn is_plain_loop(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::AffineFor && For::of(ir, op).is_some_and(|it| it.inits.is_empty())
 }
 
-/// Returns the loops of a nest whose iterations depend on each other, or may.
+/// Returns the loops of a nest that are not known to be parallel.
 fn sequential(ir: &Ir, root: Op, aliasing: Aliasing) -> Vec<Op> {
     let body = legal::nest_of(ir, root);
     let legality = legal::legality(&body, aliasing);
@@ -496,7 +499,7 @@ fn sequential(ir: &Ir, root: Op, aliasing: Aliasing) -> Vec<Op> {
     all.map(|it| body.loops[it as usize].op).collect()
 }
 
-/// Moves the independent loops of a perfect nest outside, if that is legal.
+/// Moves the parallel loops of a perfect nest outwards, if that is legal.
 fn sink_sequential(ir: &mut Ir, root: Op, aliasing: Aliasing) {
     let nest = perfect_nest(ir, root);
     if nest.len() < 2 || !is_rectangular(ir, &nest) {

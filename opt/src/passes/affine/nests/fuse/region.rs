@@ -1,4 +1,4 @@
-//! The sizes of slices: their number of iterations, and the boxes of elements that they access.
+//! The sizes of slices: their trip counts, and the boxes of elements that they access.
 
 use noisy_loops::{Form, Term};
 
@@ -6,7 +6,7 @@ use super::bounds::{Asked, closest, divided, holds, proposed};
 use super::slice::{Pair, S, Slice, T};
 
 impl Slice {
-    /// Returns the number of values of a loop of the source in a slice, if it is constant.
+    /// Returns the trip count of a loop of the source in a slice, if it is constant.
     pub(super) fn trips(&self, loop_: u32) -> Option<i128> {
         let it = self.bounds.iter().find(|it| it.loop_ == loop_)?;
         closest(&it.low, &it.high).map(|it| it.1.max(0))
@@ -14,8 +14,8 @@ impl Slice {
 }
 
 impl Pair {
-    /// The range of a dimension that accesses touch in an iteration of the target, for accesses of
-    /// the source in their slice.
+    /// Returns queries for the range of a dimension that accesses use in an iteration of the
+    /// target. Accesses of the source are restricted to the slice.
     fn touched<'s>(
         &'s self,
         accesses: &[usize],
@@ -56,8 +56,8 @@ impl Pair {
         Some(out)
     }
 
-    /// Returns the box of elements of their memref that accesses touch: per dimension the first
-    /// index and the size. `None` if a size is not constant.
+    /// Returns the box of elements that accesses of one memref use: the first index and the size of
+    /// each dimension. `None` if a size is not constant.
     pub(super) fn region(
         &mut self,
         accesses: &[usize],

@@ -1,49 +1,50 @@
-//! The slice of a loop nest, the source, that an iteration of a later nest, the target, needs:
-//! bounds of the loops of the source as functions of the first loops of the target. Also decides if
-//! the source may run in such slices.
+//! The slice of a loop nest, the source, that an iteration of another nest, the target, needs:
+//! bounds of the loops of the source as functions of the outer loops of the target. Also decides if
+//! the source may run in these slices.
 //!
-//! With x an iteration of the first d loops of the target, the slice of x runs before the other ops
-//! of x. So an instance of the source runs in each x whose slice contains it: once, several times,
-//! or never. *Law*, for instances s of the source and t of the target that access the same element,
-//! one of them a store:
+//! Let x be an iteration of the d outermost loops of the target. The slice of x runs before the
+//! other ops of x. So an instance of the source runs in each x whose slice contains it: once,
+//! several times, or never. *Law.* Let s and t be instances of the source and of the target that
+//! access the same element, one of them a store. The slices are legal if no row of the table
+//! occurs:
 //!
-//! | what | must not be |
+//! | if | must not occur |
 //! |---|---|
-//! | t reads what s wrote | s is not in the part of the iteration of t |
-//! | t writes | s is in the part of a later iteration than that of t |
-//! | s and s' touch an element that the source writes | one is in a part and the other is not |
-//! | s reads what the source writes later, and the element was written before | s is in two parts |
-//! | ops whose effects nobody knows | an instance is in two parts |
+//! | t reads the value that s wrote | s is not in the slice of the iteration of t |
+//! | t writes | s is in the slice of a later iteration than that of t |
+//! | s and s' access an element that the source writes | one is in a slice and the other is not |
+//! | s reads an older value of an element that the source overwrites later | s is in two slices |
+//! | the source has ops with unknown effects | an instance is in two slices |
 //!
-//! Sums keep their order, because a slice runs in the order of the source. All answers are exact,
-//! or a spent budget refuses.
+//! Reductions keep their order, because a slice runs in the order of the source. All checks are
+//! exact. If the budget is spent, the slices are not legal.
 
-use noisy_loops::{Aliasing, Body, Constraint, Form, Meeting, Term};
+use noisy_loops::{Aliasing, Body, Constraint, Form, Joint, Meeting, Term};
 use noisy_polyhedra::Budget;
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
-use super::bounds::{Asked, divided, holds, proposed};
-use super::joint::{Joint, scope_of, without};
+use super::bounds::{Asked, covers, divided, holds, proposed};
 use crate::passes::affine::legal;
 use crate::rewrite::{operand, preorder};
 use noisy_analyses::facts::effects;
 
-/// The most work on one question of a fusion, in numbers touched.
+/// Maximum work for one query, in machine words (see [`Budget`]).
 const WORK: u64 = 500_000;
 
-/// Two nests of a block, one of which may run in slices in the other.
+/// Two nests of a block. Slices of the source may run in the target.
 pub(super) struct Pair {
     pub(super) body: Body,
     /// The loops around the block.
     pub(super) around: Vec<u32>,
-    /// The accesses of the source, and of the target.
+    /// The accesses of the source and of the target, as indices into [`Body::accesses`].
     pub(super) source: Vec<usize>,
     pub(super) target: Vec<usize>,
-    /// True if the source contains other ops that may have effects.
+    /// True if the source contains ops other than loads and stores that may have effects.
     pub(super) has_unknown: bool,
 }
 
-/// The bounds of a loop of the source in a slice: the first and the last value.
+/// The inclusive bounds of a loop of the source in a slice. The greatest of `low` and the least of
+/// `high` count.
 #[derive(Clone, Debug)]
 pub(super) struct Bounds {
     pub(super) loop_: u32,
@@ -51,22 +52,23 @@ pub(super) struct Bounds {
     pub(super) high: Vec<Form>,
 }
 
-/// A slice of the source for each iteration of the first loops of the target.
+/// A slice of the source for each iteration of the outer loops of the target.
 #[derive(Clone, Debug)]
 pub(super) struct Slice {
-    /// These loops, outermost first.
+    /// The outer loops of the target, outermost first.
     pub(super) target: Vec<u32>,
     pub(super) bounds: Vec<Bounds>,
 }
 
-/// The sides of questions: an instance of the source, one of the target, an iteration of the first
-/// loops of the target.
+/// The sides of a [`Joint`]: an instance of the source, an instance of the target, and an iteration
+/// of the outer loops of the target.
 pub(super) const S: usize = 0;
 pub(super) const T: usize = 1;
 const X: usize = 2;
 
 impl Pair {
-    /// Reads two nests of a block. `None` if they contain unknown parts.
+    /// Analyzes two nests of a block. `None` if they contain unsupported loops, accesses or
+    /// effects.
     pub(super) fn new(
         ir: &Ir,
         function: Op,
@@ -76,7 +78,7 @@ impl Pair {
     ) -> Option<Self> {
         let body = legal::body_of(ir, function);
         let (first, second) = (body.loop_of(source)?, body.loop_of(target)?);
-        let around = body.loops_around(scope_of(&body, first));
+        let around = body.loops_around(body.scope_of_loop(first));
         let around = around[..around.len() - 1].to_vec();
         let within = |loop_: u32| -> Option<Vec<usize>> {
             let all = 0..body.accesses.len();
@@ -111,7 +113,7 @@ impl Pair {
             return None;
         }
         let (source_accesses, target_accesses) = (within(first)?, within(second)?);
-        // The memrefs may share elements in an unknown way.
+        // Reject memrefs that may share elements in an unknown way.
         let all: Vec<usize> = source_accesses.iter().chain(&target_accesses).copied().collect();
         for &a in &source_accesses {
             for &b in &all {
@@ -156,7 +158,7 @@ impl Pair {
         self.body.loops_around(self.body.accesses[access].scope)[self.around.len()..].to_vec()
     }
 
-    /// Returns the loops around all of these accesses.
+    /// Returns the common loops of accesses, without those around the block.
     pub(super) fn common(&self, accesses: &[usize]) -> Vec<u32> {
         let mut all = accesses.iter().map(|&it| self.path(it));
         let Some(mut out) = all.next() else { return Vec::new() };
@@ -167,12 +169,12 @@ impl Pair {
         out
     }
 
-    /// Returns true if the block is in no loop.
+    /// Returns true if the block is not in a loop.
     pub(super) fn is_outermost(&self) -> bool {
         self.around.is_empty()
     }
 
-    /// Returns the loops of these ops.
+    /// Returns the loops of ops.
     pub(super) fn loops_of(&self, ops: &[Op]) -> Vec<u32> {
         ops.iter().filter_map(|&it| self.body.loop_of(it)).collect()
     }
@@ -190,17 +192,17 @@ impl Pair {
         self.body.pieces(self.body.accesses[access].scope)
     }
 
-    /// Returns the domain of the last of these loops.
+    /// Returns the domain of the innermost of the given loops.
     pub(super) fn when_in(&self, loops: &[u32]) -> Option<Vec<Vec<&Constraint>>> {
-        self.body.pieces(scope_of(&self.body, *loops.last()?))
+        self.body.pieces(self.body.scope_of_loop(*loops.last()?))
     }
 
     pub(super) fn joint(&self) -> Joint<'_> {
         Joint::new(&self.body, &self.around)
     }
 
-    /// Returns true if for each combination of conjunctions there is certainly no point, given
-    /// constraints on single sides and on all.
+    /// Returns true if there is no point with the domains of `sides` and the constraints that
+    /// `more` adds; false also if this is unknown.
     fn never(
         &self,
         sides: &[(usize, Vec<Vec<&Constraint>>)],
@@ -224,7 +226,25 @@ impl Pair {
             .all(|mut joint| more(&mut joint).is_some() && joint.is_never(&mut Self::budget()))
     }
 
-    /// Requires that an instance of a side is in the slice of an iteration of another side.
+    /// Returns true if an instance of the first access (S) and one of the second (T) certainly never
+    /// access the same element, given the domain of X, if any, and more constraints.
+    fn never_meet(
+        &self,
+        (a, b): (usize, usize),
+        of_x: Option<&Vec<Vec<&Constraint>>>,
+        more: &dyn Fn(&mut Joint<'_>) -> Option<()>,
+    ) -> bool {
+        let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
+        let mut sides = vec![(S, of_a), (T, of_b)];
+        sides.extend(of_x.map(|it| (X, it.clone())));
+        self.never(&sides, &|joint| {
+            joint.meet([S, T], [self.element(a), self.element(b)])?;
+            more(joint)
+        })
+    }
+
+    /// Adds the constraints that an instance of an access on `side` is in the slice of the
+    /// iteration on side `of`.
     pub(super) fn is_in(
         &self,
         joint: &mut Joint<'_>,
@@ -233,26 +253,27 @@ impl Pair {
         slice: &Slice,
         of: usize,
     ) -> Option<()> {
-        for (form, sign, _, of_x) in self.memberships(access, slice) {
+        for (form, sign, of_x) in self.memberships(access, slice) {
             joint.put(&[(side, &form, sign), (of, of_x, -sign)], 0, false)?;
         }
         Some(())
     }
 
-    /// Returns the conditions under which an access is in a slice: its variable, 1 for a lower and
-    /// -1 for an upper bound, and the bound.
-    fn memberships<'s>(&self, access: usize, slice: &'s Slice) -> Vec<(Form, i128, u32, &'s Form)> {
+    /// Returns the conditions under which an instance of an access is in a slice: the variable of a
+    /// loop, 1 for a lower or -1 for an upper bound, and the bound.
+    fn memberships<'s>(&self, access: usize, slice: &'s Slice) -> Vec<(Form, i128, &'s Form)> {
         let path = self.path(access);
         let mut out = Vec::new();
         for it in slice.bounds.iter().filter(|it| path.contains(&it.loop_)) {
             let iv = Form::term(Term::Iv(it.loop_));
-            out.extend(it.low.iter().map(|low| (iv.clone(), 1, it.loop_, low)));
-            out.extend(it.high.iter().map(|high| (iv.clone(), -1, it.loop_, high)));
+            out.extend(it.low.iter().map(|low| (iv.clone(), 1, low)));
+            out.extend(it.high.iter().map(|high| (iv.clone(), -1, high)));
         }
         out
     }
 
-    /// Pairs of an access of the source and one of the target for which a slice is computed.
+    /// Returns queries for the range of a loop of the source that the target needs. Each pair has
+    /// an access of the source and an access of the target to the same memref.
     fn questions<'s>(
         &'s self,
         pairs: &[(usize, usize)],
@@ -286,8 +307,9 @@ impl Pair {
         Some(out)
     }
 
-    /// Returns the slice of the source that these pairs of accesses need, by the first loops of the
-    /// target; `free` loops run completely.
+    /// Returns the slice of the source that an iteration of the loops `target` needs, according to
+    /// pairs of accesses of the source and of the target. From the first loop with `free` on, loops
+    /// run completely.
     pub(super) fn slice(
         &mut self,
         pairs: &[(usize, usize)],
@@ -306,8 +328,8 @@ impl Pair {
             if asked.is_empty() {
                 return None;
             }
-            // Shadows are rational, so they miss equalities of variables of the source and the
-            // target under other eliminated ones.
+            // Shadows are rational. They may miss that a variable of the source equals one of the
+            // target, so propose these bounds as well.
             let same = target.iter().map(|&it| Form::term(Term::Iv(it)));
             let with_same = |all: Option<Vec<Form>>| all.map(|it| same.clone().chain(it).collect());
             let (low, high): (Option<Vec<Form>>, Option<Vec<Form>>) =
@@ -327,11 +349,11 @@ impl Pair {
         Some(Slice { target: target.to_vec(), bounds })
     }
 
-    /// Drops bounds that others imply in all iterations of the target.
+    /// Drops bounds that another bound implies in all iterations of the target.
     fn thin(&self, all: &mut Vec<Form>, target: &[u32], is_low: bool) {
         let Some(pieces) = self.when_in(target) else { return };
         let is_implied = |weak: &Form, strong: &Form| {
-            // The stronger one is never beyond the weaker one.
+            // The weaker bound is implied if it never excludes more than the stronger one.
             let sign = if is_low { 1 } else { -1 };
             self.never(&[(X, pieces.clone())], &|joint| {
                 joint.put(&[(X, weak, sign), (X, strong, -sign)], -1, false)
@@ -347,8 +369,7 @@ impl Pair {
         }
     }
 
-    /// Returns true if bounds of the loop itself hold in all slices, so that the bounds of the
-    /// slice suffice.
+    /// Returns true if the bounds of a slice imply the bounds of the loop itself.
     pub(super) fn is_inside(&self, slice: &Slice, at: usize) -> bool {
         let it = &slice.bounds[at];
         let data = &self.body.loops[it.loop_ as usize];
@@ -367,13 +388,14 @@ impl Pair {
                         joint.put(&[(S, &iv, -1), (X, high, 1)], 0, false)?;
                     }
                 }
-                // A violation: below the lower bound, or at or above the upper one.
+                // A violation is a value below the lower bound, or at or above the upper bound.
                 joint.put(&[(S, form, sign), (S, &iv, -sign)], if sign > 0 { -1 } else { 0 }, false)
             })
         })
     }
 
-    /// Requires that an iteration of the target comes after another one, at this level.
+    /// Adds the constraint that the iteration on side `later` follows the one on side `first`, and
+    /// that the first difference is at `level`.
     fn later(
         joint: &mut Joint<'_>,
         loops: &[u32],
@@ -389,8 +411,9 @@ impl Pair {
         Some(())
     }
 
-    /// Returns true if the source may run in these slices. `is_fresh`: the content of a memref
-    /// before the source is unused; `is_temporary`: see [`Pair::is_temporary`].
+    /// Returns true if the source may run in the slices. `is_fresh` is true if the content of a
+    /// memref before the source is unused. For `is_temporary`, see [`Pair::is_temporary`].
+    /// `runs_before` is true if the source is not erased and also runs as a whole.
     pub(super) fn allows(
         &self,
         slice: &Slice,
@@ -404,9 +427,9 @@ impl Pair {
         }
     }
 
-    /// Returns true if each load of a memref in the source comes after a store of the same element
-    /// in the same iteration of all loops that slices bound. Then it reads a value of its own
-    /// slice, whatever other slices write. For memrefs that only the source accesses.
+    /// Returns true if each load of a memref in the source follows a store of the same element in
+    /// the same iteration of all loops that the slice restricts. Then the load reads a value of its
+    /// own slice, regardless of other slices. Only for memrefs that only the source accesses.
     pub(super) fn is_temporary(&self, slice: &Slice, memref: Value) -> bool {
         let all: Vec<usize> =
             self.source.iter().copied().filter(|&it| self.view(it) == memref).collect();
@@ -429,26 +452,21 @@ impl Pair {
     }
 
     /// Returns true if no instance of the source runs after an instance of the target that writes
-    /// one of its elements.
+    /// the same element.
     fn keeps_target(&self, slice: &Slice) -> bool {
         let Some(prefix) = self.when_in(&slice.target) else { return false };
         self.meetings(&self.source, &self.target).all(|(a, b)| {
-            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
-            if !self.is_store(b) {
-                return true;
-            }
-            let sides = [(S, of_a), (T, of_b), (X, prefix.clone())];
-            (0..slice.target.len()).all(|level| {
-                self.never(&sides, &|joint| {
-                    joint.meet([S, T], [self.element(a), self.element(b)])?;
-                    self.is_in(joint, a, S, slice, X)?;
-                    Self::later(joint, &slice.target, level, T, X)
+            !self.is_store(b)
+                || (0..slice.target.len()).all(|level| {
+                    self.never_meet((a, b), Some(&prefix), &|joint| {
+                        self.is_in(joint, a, S, slice, X)?;
+                        Self::later(joint, &slice.target, level, T, X)
+                    })
                 })
-            })
         })
     }
 
-    /// Returns pairs of accesses of one memref, one of them a store.
+    /// Returns the pairs of accesses of one memref, one of them a store.
     fn meetings<'s>(
         &'s self,
         a: &'s [usize],
@@ -458,38 +476,31 @@ impl Pair {
         all.filter(|&(a, b)| self.view(a) == self.view(b) && (self.is_store(a) || self.is_store(b)))
     }
 
-    /// Returns true if instances of the source that access the same element are in the same slices.
+    /// Returns true if instances of the source that access the same element are always in the same
+    /// slices.
     fn is_closed(&self, slice: &Slice, is_temporary: &dyn Fn(Value) -> bool) -> bool {
         let Some(prefix) = self.when_in(&slice.target) else { return false };
         self.meetings(&self.source, &self.source).all(|(a, b)| {
-            if is_temporary(self.view(a)) {
-                return true;
-            }
-            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
-            let sides = [(S, of_a), (T, of_b), (X, prefix.clone())];
-            self.memberships(b, slice).into_iter().all(|(iv, sign, _, bound)| {
-                self.never(&sides, &|joint| {
-                    joint.meet([S, T], [self.element(a), self.element(b)])?;
-                    self.is_in(joint, a, S, slice, X)?;
-                    joint.put(&[(T, &iv, -sign), (X, bound, sign)], -1, false)
+            is_temporary(self.view(a))
+                || self.memberships(b, slice).into_iter().all(|(iv, sign, bound)| {
+                    self.never_meet((a, b), Some(&prefix), &|joint| {
+                        self.is_in(joint, a, S, slice, X)?;
+                        joint.put(&[(T, &iv, -sign), (X, bound, sign)], -1, false)
+                    })
                 })
-            })
         })
     }
 
-    /// Returns true if the source reads an element before it writes it, and it may have been
-    /// written before.
+    /// Returns true if the source may read an element before it writes the element, and the content
+    /// before the source may be used.
     fn reads_first(&self, is_fresh: &dyn Fn(Value) -> bool) -> bool {
         self.meetings(&self.source, &self.source).any(|(a, b)| {
             if self.is_store(a) || !self.is_store(b) || is_fresh(self.view(a)) {
                 return false;
             }
-            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return true };
             let loops = self.common(&[a, b]);
-            let sides = [(S, of_a), (T, of_b)];
             let is_never = |level: usize| {
-                self.never(&sides, &|joint| {
-                    joint.meet([S, T], [self.element(a), self.element(b)])?;
+                self.never_meet((a, b), None, &|joint| {
                     if level < loops.len() {
                         return Self::later(joint, &loops, level, S, T);
                     }
@@ -504,7 +515,7 @@ impl Pair {
         })
     }
 
-    /// Returns true if no instance of the source is in the slices of two iterations.
+    /// Returns true if no instance of the source is in the slices of two different iterations.
     fn runs_once(&self, slice: &Slice) -> bool {
         let Some(prefix) = self.when_in(&slice.target) else { return false };
         self.source.iter().all(|&a| {
@@ -520,20 +531,7 @@ impl Pair {
         })
     }
 
-    /// Returns true if the points of the first rows are all in the projection of all rows along the
-    /// columns of sides other than S.
-    fn covers(joint: &Joint<'_>, n_rows: usize) -> Option<bool> {
-        let (all, points) = (joint.conjunction()?, joint.conjunction_of(n_rows)?);
-        let left = without(&all, &joint.columns_without(S), true)?;
-        let holds = |row: &[i128]| points.implies(row, &mut Self::budget());
-        let is_zero =
-            |row: &Vec<i128>| holds(row) && holds(&row.iter().map(|it| -it).collect::<Vec<_>>());
-        Some(
-            left.inequalities().iter().all(|it| holds(it)) && left.equalities().iter().all(is_zero),
-        )
-    }
-
-    /// Returns true if each instance of these accesses of the source is in some slice.
+    /// Returns true if each instance of the given accesses of the source is in a slice.
     pub(super) fn runs_whole(&self, slice: &Slice, accesses: &[usize]) -> bool {
         let covered = |a: usize| -> Option<bool> {
             let prefix = self.when_in(&slice.target)?;
@@ -544,7 +542,7 @@ impl Pair {
                     let made = joint.domain(S, of_a).map(|()| joint.n_rows()).and_then(|n| {
                         joint.domain(X, of_x)?;
                         self.is_in(&mut joint, a, S, slice, X)?;
-                        Self::covers(&joint, n)
+                        covers(&joint, n, S)
                     });
                     made.unwrap_or(false)
                 })
@@ -553,8 +551,8 @@ impl Pair {
         accesses.iter().all(|&it| covered(it).unwrap_or(false))
     }
 
-    /// Returns true if each load of a memref in the target reads an element that some store of the
-    /// source wrote in the slice of its iteration.
+    /// Returns true if each load of a memref in the target reads an element that a store of the
+    /// source writes in the slice of the same iteration.
     pub(super) fn are_loads_covered(&self, slice: &Slice, view: Value) -> bool {
         let covered = |b: usize| -> Option<bool> {
             let of_b = self.when(b)?;
@@ -563,7 +561,7 @@ impl Pair {
                 let stores =
                     self.source.iter().filter(|&&a| self.is_store(a) && self.view(a) == view);
                 stores.into_iter().any(|&a| {
-                    // In this question the load is side S, and the store is side T.
+                    // In this query, the load is on side S and the store is on side T.
                     let is_covered = || -> Option<bool> {
                         for of_a in self.when(a)? {
                             let mut joint = self.joint();
@@ -572,7 +570,7 @@ impl Pair {
                             joint.domain(T, &of_a)?;
                             joint.meet([T, S], [self.element(a), self.element(b)])?;
                             self.is_in(&mut joint, a, T, slice, S)?;
-                            if Self::covers(&joint, n)? {
+                            if covers(&joint, n, S)? {
                                 return Some(true);
                             }
                         }
@@ -587,22 +585,16 @@ impl Pair {
     }
 
     /// Returns true if no load of a memref in the target reads a value that the target wrote in
-    /// another iteration of these loops.
+    /// another iteration of the loops `target`.
     pub(super) fn is_local(&self, target: &[u32], view: Value) -> bool {
         let all: Vec<usize> =
             self.target.iter().copied().filter(|&it| self.view(it) == view).collect();
         self.meetings(&all, &all).all(|(a, b)| {
-            if !self.is_store(a) || self.is_store(b) {
-                return true;
-            }
-            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
-            let sides = [(S, of_a), (T, of_b)];
-            (0..target.len()).all(|level| {
-                self.never(&sides, &|joint| {
-                    joint.meet([S, T], [self.element(a), self.element(b)])?;
-                    Self::later(joint, target, level, S, T)
+            !self.is_store(a)
+                || self.is_store(b)
+                || (0..target.len()).all(|level| {
+                    self.never_meet((a, b), None, &|joint| Self::later(joint, target, level, S, T))
                 })
-            })
         })
     }
 }

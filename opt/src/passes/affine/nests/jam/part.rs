@@ -1,10 +1,10 @@
-//! Carried values in parts: each copy of the body has its own, and after the loop they are
-//! combined.
+//! Splitting of carried values: each copy of the body has its own part, and the parts are combined
+//! after the loop.
 //!
-//! *Law.* `a op (b op c) = (a op b) op c` holds exactly for integers only. The initial values of
-//! parts: for `max`, `min`, `and`, `or` the initial value of the loop, because it may count several
-//! times; for sums and products the neutral element for all but the first; any value if the result
-//! is not used.
+//! *Law.* `a op (b op c) = (a op b) op c` holds exactly for integers only. For `max`, `min`, `and`
+//! and `or`, all parts have the initial value of the loop, because these ops are idempotent. For
+//! sums and products, all parts but the first have the neutral element. If the result is not used,
+//! the initial values do not matter.
 
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{AttrData, Ir, OpKind, Sign, TypeData, Value};
@@ -14,13 +14,14 @@ use crate::passes::affine::for_loop::For;
 use crate::rewrite::operands;
 use noisy_analyses::facts::effects;
 
-/// The split of a carried value.
+/// The way in which a carried value is split.
 #[derive(Clone, Debug)]
 pub(super) struct SplitValue {
-    /// The op that combines the values of the parts. `None` if there is no single op, and the
-    /// result is not used: then the first part is the result.
+    /// The op that combines the parts. `None` if the result is not used; then the first part is the
+    /// result.
     name: Option<String>,
-    /// The initial value of all parts but the first, if it differs from that of the first.
+    /// The initial value of all parts but the first, if it differs from the initial value of the
+    /// loop.
     neutral: Option<i128>,
 }
 
@@ -28,10 +29,10 @@ const IDEMPOTENT: &[&str] =
     &["arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.andi", "arith.ori"];
 /// The ops with their neutral elements.
 const SUMS: &[(&str, i128)] = &[("arith.addi", 0), ("arith.xori", 0), ("arith.muli", 1)];
-/// Floating-point ops, only if the result is not used.
+/// Floating-point ops, which are only split if the result is not used.
 const ROUNDED: &[&str] = &["arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf"];
 
-/// Returns the split of each value that a loop carries. `None` if one cannot be split.
+/// Returns the split of each value that a loop carries. `None` if a value cannot be split.
 pub(super) fn parts(ir: &Ir, it: &For) -> Option<Vec<SplitValue>> {
     let yielded = operands(ir, it.end(ir));
     let results = &ir.op(it.op).results;
@@ -44,7 +45,7 @@ fn part(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Opt
         .or_else(|| is_for_nothing(ir, carried).then_some(SplitValue { name: None, neutral: None }))
 }
 
-/// A value that is used by one op of the body, whose result is only used by the next iteration.
+/// Splits a value with a single use in the body, by an op whose result is only yielded.
 fn sum(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Option<SplitValue> {
     let [(adds, _)] = ir.value(carried).uses[..] else { return None };
     let is_all = ir.op(adds).results[..] == [yielded]
@@ -65,8 +66,7 @@ fn sum(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Opti
     (is_all && is_known).then_some(SplitValue { name: Some(name), neutral })
 }
 
-/// Returns true if a value has no effect: everything computed from it, through loops and choices,
-/// is unused.
+/// Returns true if only unused values depend on a value, also through loops and conditions.
 fn is_for_nothing(ir: &Ir, value: Value) -> bool {
     let mut seen = FxHashSet::default();
     let mut left = vec![value];
@@ -103,8 +103,8 @@ fn is_for_nothing(ir: &Ir, value: Value) -> bool {
     true
 }
 
-/// Combines the parts after a loop with all of them as results: first those of the first copy, and
-/// so on.
+/// Combines the parts after a loop. The results of the loop are the parts of all values for the
+/// first copy, then for the second, and so on.
 pub(super) fn join(ir: &mut Ir, op: noisy_syntax::Op, parts: &[SplitValue]) {
     let results = ir.op(op).results.to_vec();
     let n = parts.len();

@@ -1,7 +1,7 @@
-//! Tile sizes by the footprint of a nest: as in upstream, the footprint divided by the cache size,
-//! evenly over the loops.
+//! Tile sizes from the footprint of a nest. As in MLIR, the quotient of footprint and cache size is
+//! distributed evenly over the loops.
 //!
-//! *Law.* This decides only sizes; all are legal.
+//! *Law.* All tile sizes are legal, so the model need not be exact.
 
 use noisy_loops::{Body, Form, Term};
 use noisy_syntax::{Dim, Ir, TypeData, Value};
@@ -10,11 +10,11 @@ use rustc_hash::FxHashMap;
 use crate::passes::affine::for_loop::For;
 use noisy_analyses::facts::effects;
 
-/// The least and the greatest subscript, both included.
+/// The least and the greatest subscript.
 type Interval = (i128, i128);
 
-/// Returns sizes with which a tile fits into a cache of this many bytes. `None` if the footprint is
-/// unknown.
+/// Returns tile sizes with which a tile fits into a cache of `cache` bytes. `None` if the footprint
+/// is unknown.
 pub(super) fn sizes(ir: &Ir, body: &Body, nest: &[For], cache: i64) -> Option<Vec<i64>> {
     let excess = footprint(ir, body, nest)?.div_ceil(u128::try_from(cache).ok()?.max(1));
     let mut sizes = vec![1; nest.len()];
@@ -31,7 +31,7 @@ pub(super) fn sizes(ir: &Ir, body: &Body, nest: &[For], cache: i64) -> Option<Ve
     }
     sizes[last] = (excess / product).max(1);
     for (size, it) in sizes.iter_mut().zip(nest) {
-        // Tiles that divide the iterations need no minimum in bounds.
+        // If the size divides the trip count, the bounds need no minimum.
         if let Some(trips) = it.trip_count().filter(|it| *it > 0) {
             *size = if trips > 1 { (*size).min(trips / 2) } else { *size };
             while trips % *size != 0 {
@@ -42,7 +42,7 @@ pub(super) fn sizes(ir: &Ir, body: &Body, nest: &[For], cache: i64) -> Option<Ve
     Some(sizes)
 }
 
-/// Returns the n-th root, rounded down, of a positive number.
+/// Returns the n-th root of a positive number, rounded down.
 fn root(of: i64, n: usize) -> i64 {
     let fits =
         |it: i64| (0..n).try_fold(1_i64, |all, _| all.checked_mul(it)).is_some_and(|it| it <= of);
@@ -54,7 +54,8 @@ fn root(of: i64, n: usize) -> i64 {
     low
 }
 
-/// Returns the bytes of the boxes of elements that the nest accesses, one per memref.
+/// Returns the size in bytes of all elements that the nest accesses, approximated by one box per
+/// memref.
 fn footprint(ir: &Ir, body: &Body, nest: &[For]) -> Option<u128> {
     let root = body.loop_of(nest.first()?.op)?;
     let mut boxes: FxHashMap<Value, Vec<Interval>> = FxHashMap::default();
