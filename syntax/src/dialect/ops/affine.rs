@@ -138,7 +138,7 @@ pub(in crate::dialect) const VECTOR_LOAD: OpSpec = OpSpec {
     name: "affine.vector_load",
     doc: "Reads a vector of a memref at affine indices.",
     rules: Rules::of_indices(&[|it, op| it.accessed_as_vector(op, 0)], |it, op| {
-        it.access_indices(op, 1)
+        it.access_indices(op, 1);
     }),
     syntax: &[ACCESS, AttrDict, COLON, TypeOf(Bind::Operand(0)), COMMA, TypeOf(Bind::Result)],
     ..LOAD
@@ -148,7 +148,7 @@ pub(in crate::dialect) const VECTOR_STORE: OpSpec = OpSpec {
     name: "affine.vector_store",
     doc: "Writes a vector to a memref at affine indices.",
     rules: Rules::of_indices(&[|it, op| it.accessed_as_vector(op, 1)], |it, op| {
-        it.access_indices(op, 2)
+        it.access_indices(op, 2);
     }),
     syntax: &[
         Operands(1),

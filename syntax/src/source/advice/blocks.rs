@@ -21,7 +21,9 @@ impl Adviser<'_> {
     fn results_inside(&self, op: Op) -> Vec<Type> {
         let mut types = self.result_types(op);
         if self.ir.is_secret_generic(op) {
-            types.iter_mut().for_each(|it| *it = self.opened(*it));
+            for it in &mut types {
+                *it = self.opened(*it);
+            }
         }
         types
     }
