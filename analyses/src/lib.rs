@@ -19,6 +19,7 @@ pub use explain::{Assumption, Derivation, Step};
 pub use facts::noise::Noise;
 pub use facts::noise::model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
 pub use program::Program;
+pub use program::fresh_names::FreshNames;
 pub use repair::placement::extract::Objective;
 pub use repair::placement::{
     FixError, Fixed, FunctionGroup, FunctionOutcome, GroupProof, Options, Outcome, Price, Standing,

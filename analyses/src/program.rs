@@ -5,6 +5,7 @@
 
 pub mod depth;
 mod excess;
+pub(crate) mod fresh_names;
 mod on_demand;
 pub mod secretness;
 

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use noisy_analyses::report::diff;
 use noisy_output::{quoted_name, shown_line, shown_path};
 use noisy_settings::{Origin, Overrides, Resolver};
-use noisy_syntax::{Source, parallel};
+use noisy_syntax::{Source, TextEdit, parallel};
 
 use crate::file::check;
 use crate::file::write::{GroupCommit, Replacement};
@@ -147,7 +147,7 @@ fn one(input: &Input, args: &args::Reformat) -> (Done, Option<Replacement>) {
         }
     };
     let changes = !edits.is_empty();
-    let after = noisy_format::apply(&text, &edits);
+    let after = TextEdit::apply_all(&edits, &text);
     if args.diff {
         let name = quoted_name(input.path(&args.stdin_filename));
         let terminal = io::stdout().is_terminal();

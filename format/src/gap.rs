@@ -3,9 +3,11 @@
 
 use std::ops::Range;
 
+use noisy_syntax::TextEdit;
+
+use crate::INDENT;
 use crate::mark::{Freedom, Marks, comments};
 use crate::space::Space;
-use crate::{Edit, INDENT};
 
 /// The wanted form of a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +54,7 @@ pub(crate) struct Gaps<'a> {
     pub(crate) marks: Marks,
     /// The line end of new lines; existing line ends are kept.
     newline: &'static str,
-    pub(crate) edits: Vec<Edit>,
+    pub(crate) edits: Vec<TextEdit>,
     /// The number of columns by which the token after the last gap moves with the start of its
     /// line.
     pub(crate) moved: isize,
@@ -201,7 +203,7 @@ impl<'a> Gaps<'a> {
         while suffix > 0 && (splits(a, a.len() - suffix) || splits(b, b.len() - suffix)) {
             suffix -= 1;
         }
-        self.edits.push(Edit {
+        self.edits.push(TextEdit {
             range: range.start + prefix..range.end - suffix,
             text: new[prefix..new.len() - suffix].to_owned(),
         });

@@ -7,19 +7,19 @@
 use std::ops::Range;
 
 use noisy_syntax::lex::lex;
-use noisy_syntax::{Form, Ir, Op, OpKind, Region, Source, Token, TokenKind};
+use noisy_syntax::{Form, Ir, Op, OpKind, Region, Source, TextEdit, Token, TokenKind};
 
 use crate::gap::{Break, Gaps, Want};
 use crate::mark::{Freedom, Marks};
 use crate::space::{self, Brackets, Kind, Space};
-use crate::{Edit, INDENT, WIDTH, is_known};
+use crate::{INDENT, WIDTH, is_known};
 
 /// Additional indentation of continuation lines, inside parentheses or outside of brackets.
 const CONTINUATION: usize = 4;
 
 /// Returns the edits that format a text. If the text does not follow the grammar, the result may be
 /// unhelpful, but the edits change only blanks.
-pub(crate) fn edits(source: &Source) -> Vec<Edit> {
+pub(crate) fn edits(source: &Source) -> Vec<TextEdit> {
     let text = source.text().to_string();
     let tokens = lex(&text).tokens;
     let marks = Marks::of(&text, &tokens);

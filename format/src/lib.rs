@@ -28,7 +28,7 @@ mod typing;
 
 use std::ops::Range;
 
-use noisy_syntax::{Category, Form, Op, OpKind, Problem, Source};
+use noisy_syntax::{Category, Form, Op, OpKind, Problem, Source, TextEdit};
 
 pub use typing::format_on_type;
 
@@ -37,15 +37,6 @@ pub(crate) const WIDTH: usize = 100;
 
 /// Indentation per region, in blanks.
 pub(crate) const INDENT: usize = 2;
-
-/// A replacement of bytes in a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// The replaced range, in bytes of the text before any edit.
-    pub range: Range<usize>,
-    /// The new text.
-    pub text: String,
-}
 
 /// The error of a text that does not follow the grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +52,7 @@ pub struct Unparsed {
 ///
 /// # Errors
 /// If the text does not follow the grammar.
-pub fn format(source: &Source) -> Result<Vec<Edit>, Unparsed> {
+pub fn format(source: &Source) -> Result<Vec<TextEdit>, Unparsed> {
     match unparsed(source, |_| true) {
         Some(why) => Err(why),
         None => Ok(layout::edits(source)),
@@ -73,7 +64,7 @@ pub fn format(source: &Source) -> Result<Vec<Edit>, Unparsed> {
 ///
 /// # Errors
 /// If one of those items does not follow the grammar.
-pub fn format_range(source: &Source, range: Range<usize>) -> Result<Vec<Edit>, Unparsed> {
+pub fn format_range(source: &Source, range: Range<usize>) -> Result<Vec<TextEdit>, Unparsed> {
     let touches = |it: &Range<usize>| it.start <= range.end && range.start <= it.end;
     let touched: Vec<Range<usize>> = top_level(source).filter(touches).collect();
     let within = |it: &Range<usize>| {
@@ -85,22 +76,6 @@ pub fn format_range(source: &Source, range: Range<usize>) -> Result<Vec<Edit>, U
     let mut edits = layout::edits(source);
     edits.retain(|it| touches(&it.range));
     Ok(edits)
-}
-
-/// Applies edits, which must be in textual order and disjoint.
-///
-/// # Panics
-/// If they are not edits of this text.
-pub fn apply(text: &str, edits: &[Edit]) -> String {
-    let mut out = String::with_capacity(text.len() + edits.len() * 4);
-    let mut at = 0;
-    for edit in edits {
-        out.push_str(&text[at..edit.range.start]);
-        out.push_str(&edit.text);
-        at = edit.range.end;
-    }
-    out.push_str(&text[at..]);
-    out
 }
 
 /// Returns the ranges of the top-level items, including the blanks and comments before each.

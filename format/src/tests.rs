@@ -1,11 +1,11 @@
 use expect_test::{Expect, expect};
-use noisy_syntax::Source;
+use noisy_syntax::{Source, TextEdit};
 
-use crate::{apply, format, format_on_type, format_range};
+use crate::{format, format_on_type, format_range};
 
 fn check(text: &str, expected: Expect) {
     let edits = format(&Source::new(text)).expect("it follows the grammar");
-    let once = apply(text, &edits);
+    let once = TextEdit::apply_all(&edits, text);
     expected.assert_eq(&once);
     let again = format(&Source::new(&once)).expect("it still does");
     assert_eq!(again, [], "formatting what is formatted changes nothing");
@@ -251,7 +251,10 @@ fn formats_a_range_if_its_items_parse() {
     let text = "func.func @f() {\nreturn\n}\nfunc.func @g() {\n foo foo )\n}\nfunc.func @h() {\nreturn\n}\n";
     let at = text.find("@h").expect("it is there");
     let edits = format_range(&Source::new(text), at..text.len()).expect("@h parses");
-    assert_eq!(apply(text, &edits), text.replace("@h() {\nreturn", "@h() {\n  return"));
+    assert_eq!(
+        TextEdit::apply_all(&edits, text),
+        text.replace("@h() {\nreturn", "@h() {\n  return")
+    );
     let broken = text.find("@g").expect("it is there");
     assert!(format_range(&Source::new(text), broken..broken + 10).is_err());
     let first = text.find("return").expect("it is there");
@@ -264,7 +267,7 @@ fn typed(before: &str, typed: char, after: &str) {
     let at = before.find('$').expect("there is a cursor");
     let text = before.replace('$', "");
     let edits = format_on_type(&Source::new(&text), at, typed);
-    assert_eq!(apply(&text, &edits), after);
+    assert_eq!(TextEdit::apply_all(&edits, &text), after);
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! Indentation while typing. Incomplete text rarely follows the grammar, so this module uses only
 //! the items, which every text has.
 
-use noisy_syntax::{OpKind, Source};
+use noisy_syntax::{OpKind, Source, TextEdit};
 
-use crate::{Edit, INDENT};
+use crate::INDENT;
 
 /// Returns the edits after a character was typed directly before byte `at`. After a line break, the
 /// new line is indented. After a `}` that closes a region, its line is indented like the op with
 /// the region. There is at most one edit, of the blanks at the start of that line, and none after
 /// any other character.
-pub fn format_on_type(source: &Source, at: usize, typed: char) -> Vec<Edit> {
+pub fn format_on_type(source: &Source, at: usize, typed: char) -> Vec<TextEdit> {
     let text = source.text();
     let at = at.min(text.len_bytes());
     let line = text.byte_to_line(at);
@@ -29,7 +29,7 @@ pub fn format_on_type(source: &Source, at: usize, typed: char) -> Vec<Edit> {
     if content[..first] == new {
         return Vec::new();
     }
-    vec![Edit { range: start..start + first, text: new }]
+    vec![TextEdit { range: start..start + first, text: new }]
 }
 
 /// Returns the number of regions that enclose the item that starts at a byte, or the byte itself.

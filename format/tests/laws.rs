@@ -5,9 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use noisy_format::{apply, format};
+use noisy_format::format;
 use noisy_syntax::lex::lex;
-use noisy_syntax::{Category, Source, TokenKind, print};
+use noisy_syntax::{Category, Source, TextEdit, TokenKind, print};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -52,7 +52,7 @@ fn check(name: &str, text: &str) -> Result<bool, String> {
             return if is_wrong { Ok(false) } else { Err(format!("{name}: refused: {why:?}")) };
         }
     };
-    let after = apply(text, &edits);
+    let after = TextEdit::apply_all(&edits, text);
     if edits.iter().any(|it| text[it.range.clone()] == it.text) {
         return Err(format!("{name}: an edit changes nothing"));
     }
@@ -219,7 +219,9 @@ fn there_is_one_form() {
         let program = &program
             .replace("[[1, 2], [3, -4]]", "[1, -2]")
             .replace("{\n  })", "{ \"c.f\"() : () -> () })");
-        let form = format(&Source::new(program)).map(|it| apply(program, &it)).expect("it parses");
+        let form = format(&Source::new(program))
+            .map(|it| TextEdit::apply_all(&it, program))
+            .expect("it parses");
         let mut n = 0;
         for _ in 0..900 {
             let choices =
@@ -235,7 +237,7 @@ fn there_is_one_form() {
             let lines = |it: &str| {
                 it.lines().filter(|it| !it.is_empty()).map(str::to_owned).collect::<Vec<_>>()
             };
-            let (found, form) = (lines(&apply(&text, &edits)), lines(&form));
+            let (found, form) = (lines(&TextEdit::apply_all(&edits, &text)), lines(&form));
             let differs = found.iter().zip(&form).find(|(a, b)| a != b);
             assert_eq!(differs, None, "{text}");
             assert_eq!(found.len(), form.len(), "{text}");

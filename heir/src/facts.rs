@@ -4,6 +4,8 @@ pub(crate) mod changing_functions;
 pub(crate) mod ciphertext;
 pub(crate) mod clients;
 pub(crate) mod conflicts;
+pub(crate) mod estimate;
+pub(crate) mod fact;
 pub(crate) mod header;
 pub(crate) mod known;
 pub(crate) mod layers;

@@ -18,7 +18,7 @@
 //!
 //! *Law.* The analyses are dataflow analyses of [`noisy_dataflow`]: a fact, a lattice, a transfer
 //! function. A number that depends on the order in which HEIR visits ops is not checked
-//! ([`Unchecked`]).
+//! ([`Heir::is_level_unchecked`]).
 
 mod annotations;
 mod facts;
@@ -34,7 +34,7 @@ pub use annotations::scales::ScaleFault;
 pub use annotations::votes::{Mismatch, Resized};
 pub use facts::ciphertext::Ciphertexts;
 pub use facts::ciphertext::is_secret_argument;
-pub use facts::ciphertext::{Ciphertext, Dimension, Level, Unchecked};
+pub use facts::fact::{Ciphertext, Dimension, Level};
 pub use facts::known::Heir;
 pub use facts::layers::Solved;
 pub use facts::noise::HeirNoise;
@@ -53,8 +53,9 @@ pub use report::chain::{NumberKind, chain, range_chain};
 pub use report::derivation::{Step, Steps, derivation, effect};
 pub use report::operation::Operation;
 pub use report::operation::swaps_rows;
+pub use report::origins::{made_of, stands_on_linalg};
 pub use report::quantities::{Quantities, Quantity};
-pub use report::sites::{Sight, Sites, made_of, stands_on_linalg};
+pub use report::sites::{Sight, Sites};
 pub use report::underflow::{Recursion, Underflow, Unsettled};
 pub use text::annotation::{Annotation, Holder, annotation, lacks_level};
 pub use text::faults::{EntryFault, entry_faults};

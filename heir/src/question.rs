@@ -36,7 +36,8 @@ use noisy_placement::{Bits, Instance, Node, NodeRule};
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::{Ciphertext, Moved};
+use crate::facts::ciphertext::Moved;
+use crate::facts::fact::Ciphertext;
 use crate::facts::known::Heir;
 use crate::facts::loops;
 use crate::ops::placed::Placed;

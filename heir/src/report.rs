@@ -2,7 +2,9 @@
 
 pub(crate) mod chain;
 pub(crate) mod derivation;
+pub(crate) mod management;
 pub(crate) mod operation;
+pub(crate) mod origins;
 pub(crate) mod oversized;
 pub(crate) mod quantities;
 pub(crate) mod sites;

@@ -12,7 +12,7 @@ mod unroll;
 
 use std::ops::Range;
 
-use noisy_syntax::{Ir, Op, OpKind, Source};
+use noisy_syntax::{Ir, Op, OpKind, Source, TextEdit};
 
 use self::header::Header;
 use self::names::{defined_in, fresh, renamed};
@@ -22,22 +22,13 @@ use crate::memory::Aliasing;
 use crate::nest::{LIMITS, MOST_ACCESSES, Nest, line, root_of};
 use crate::refusal;
 
-/// A replacement of bytes in the text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
-    /// The replaced bytes.
-    pub range: Range<usize>,
-    /// The new text.
-    pub text: String,
-}
-
 /// A transformation of a loop, legal or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// The title for the menu of the editor.
     pub title: String,
     /// The edits, or the reason why the transformation is not possible.
-    pub edits: Result<Vec<Edit>, String>,
+    pub edits: Result<Vec<TextEdit>, String>,
 }
 
 /// Options of the transformations.
@@ -143,7 +134,7 @@ struct Edits<'a> {
     limits: Limits,
 }
 
-type EditResult = Result<Vec<Edit>, String>;
+type EditResult = Result<Vec<TextEdit>, String>;
 
 /// Returns an error if one of the loops has `iter_args`.
 fn carry_nothing(all: &[&Header]) -> Result<(), String> {
@@ -155,8 +146,8 @@ fn carry_nothing(all: &[&Header]) -> Result<(), String> {
     }
 }
 
-fn insert(at: usize, text: String) -> Edit {
-    Edit { range: at..at, text }
+fn insert(at: usize, text: String) -> TextEdit {
+    TextEdit { range: at..at, text }
 }
 
 impl Edits<'_> {
@@ -203,14 +194,14 @@ impl Edits<'_> {
             [outer.op, inner.op].iter().filter_map(|it| self.nest.loop_of(*it)).collect::<Vec<_>>();
         self.legality.permutes(&band, &[1, 0]).map_err(|it| self.why(it))?;
         Ok(vec![
-            Edit { range: outer.range.clone(), text: self.text(&inner.range) },
-            Edit { range: inner.range.clone(), text: self.text(&outer.range) },
+            TextEdit { range: outer.range.clone(), text: self.text(&inner.range) },
+            TextEdit { range: inner.range.clone(), text: self.text(&outer.range) },
         ])
     }
 
     /// Returns an edit that defines the old variable at the start of the body, computed from new
     /// variables.
-    fn under_old_name(&self, it: &Header, map: &str, operands: &str) -> Edit {
+    fn under_old_name(&self, it: &Header, map: &str, operands: &str) -> TextEdit {
         let indent = self.indent(it.op);
         let text = format!("\n{indent}  {} = affine.apply affine_map<{map}>({operands})", it.iv);
         insert(it.body.start, text)
@@ -231,7 +222,7 @@ impl Edits<'_> {
         let header = format!("{name} = {} to {}{step}", bound(low), bound(high));
         let operands = format!("{}, {name}", outer.iv);
         Ok(vec![
-            Edit { range: inner.range.clone(), text: header },
+            TextEdit { range: inner.range.clone(), text: header },
             self.under_old_name(inner, "(d0, d1) -> (d1 - d0)", &operands),
         ])
     }
@@ -282,7 +273,7 @@ impl Edits<'_> {
             };
             let step = if it.step == 1 { String::new() } else { format!(" step {}", it.step) };
             let header = format!("{} = affine_map<(d0) -> (d0)>({tile}) to min {end}{step}", it.iv);
-            edits.push(Edit { range: it.range.clone(), text: header });
+            edits.push(TextEdit { range: it.range.clone(), text: header });
         }
         let whole = self.ir.range(it.op);
         edits.insert(0, insert(whole.start, heads));
@@ -311,7 +302,7 @@ impl Edits<'_> {
             .ok_or("the bounds are too large")?;
         let name = self.new_name(it, "_reversed");
         Ok(vec![
-            Edit { range: it.iv_range.clone(), text: name.clone() },
+            TextEdit { range: it.iv_range.clone(), text: name.clone() },
             self.under_old_name(it, &format!("(d0) -> (-d0 + {sum})"), &name),
         ])
     }
@@ -322,7 +313,7 @@ impl Edits<'_> {
         };
         let name = self.new_name(it, "_count");
         Ok(vec![
-            Edit { range: it.range.clone(), text: format!("{name} = 0 to {trips}") },
+            TextEdit { range: it.range.clone(), text: format!("{name} = 0 to {trips}") },
             self.under_old_name(it, &format!("(d0) -> (d0 * {} + {low})", it.step), &name),
         ])
     }
@@ -339,7 +330,7 @@ impl Edits<'_> {
         let step = if it.step == 1 { String::new() } else { format!(" step ({})", it.step) };
         let head = self.ir.range(it.op).start..it.range.end;
         let text = format!("affine.parallel ({}) = ({low}) to ({high}){step}", it.iv);
-        Ok(vec![Edit { range: head, text }])
+        Ok(vec![TextEdit { range: head, text }])
     }
 
     /// Returns the text of the body without trailing white space.
@@ -394,8 +385,10 @@ impl Edits<'_> {
         text += &second;
         let from = self.ir.range(it.op).end;
         let between = self.text(&(from..self.ir.range(next.op).start));
-        let gone =
-            Edit { range: from..self.ir.range(next.op).end, text: between.trim_end().to_owned() };
+        let gone = TextEdit {
+            range: from..self.ir.range(next.op).end,
+            text: between.trim_end().to_owned(),
+        };
         Ok(vec![insert(it.body.start + inside.len(), text), gone])
     }
 

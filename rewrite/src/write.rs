@@ -5,9 +5,7 @@
 //! lines are inserted before their first use, with fresh names. Ops without a corresponding line
 //! are removed.
 
-use std::ops::Range;
-
-use noisy_analyses::{Program, TextEdit};
+use noisy_analyses::{FreshNames, Program, TextEdit};
 use noisy_syntax::{Block, Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,7 +23,7 @@ pub(crate) struct Change<'a> {
 /// Returns the edits for some changes, in which outer blocks precede inner ones. `None` if a value
 /// would be used where it is not defined.
 pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<TextEdit>> {
-    let mut names = Names::of(program.ir());
+    let mut names = FreshNames::of(program.ir());
     let mut renamed: FxHashMap<Value, String> = FxHashMap::default();
     let mut plans = Vec::new();
     for &change in changes {
@@ -57,50 +55,6 @@ pub(crate) fn edits(program: &Program, changes: &[Change<'_>]) -> Option<Vec<Tex
     TextEdit::in_order(out)
 }
 
-/// A generator of fresh names.
-pub(crate) struct Names {
-    taken: FxHashSet<String>,
-    next: FxHashMap<String, usize>,
-}
-
-impl Names {
-    pub(crate) fn of(ir: &Ir) -> Self {
-        let mut taken = FxHashSet::default();
-        let mut stack = vec![ir.root()];
-        let mut add = |name| {
-            taken.insert(ir.interner.str(name).to_owned());
-        };
-        while let Some(region) = stack.pop() {
-            for block in ir.blocks(region) {
-                for &it in &ir.block(block).args {
-                    add(ir.value(it).name);
-                }
-            }
-            for op in ir.items(region) {
-                let data = ir.op(op);
-                data.results.iter().for_each(|&it| add(ir.value(it).name));
-                data.operands.iter().for_each(|it| add(it.name));
-                stack.extend(data.regions.iter().map(|it| it.1));
-            }
-        }
-        Self { taken, next: FxHashMap::default() }
-    }
-
-    /// Returns a fresh name with a base. If the base starts with a digit, `copy` is used instead.
-    pub(crate) fn fresh(&mut self, base: &str) -> String {
-        let is_number = base.starts_with(|it: char| it.is_ascii_digit());
-        let base = if is_number { "copy" } else { base };
-        let n = self.next.entry(base.to_owned()).or_insert(1);
-        loop {
-            let name = format!("{base}_{n}");
-            *n += 1;
-            if self.taken.insert(name.clone()) {
-                return format!("%{name}");
-            }
-        }
-    }
-}
-
 struct Plan<'a> {
     change: Change<'a>,
     /// The name of each line other than leaves.
@@ -114,7 +68,7 @@ impl<'a> Plan<'a> {
     fn new(
         program: &Program,
         change: Change<'a>,
-        names: &mut Names,
+        names: &mut FreshNames<'_>,
         renamed: &mut FxHashMap<Value, String>,
     ) -> Self {
         let ir = program.ir();
@@ -174,7 +128,7 @@ impl<'a> Plan<'a> {
                     Line::Sub(..) => "difference",
                     Line::Mul(..) => "product",
                 };
-                texts.insert(reg, names.fresh(base));
+                texts.insert(reg, fresh(names, base));
             }
         }
         let plan = Self { change, names: texts, lines, live };
@@ -265,16 +219,19 @@ impl<'a> Plan<'a> {
             }
             if !block.members.contains(&op) {
                 if !before.is_empty() {
-                    out.push(in_front(program, op, &before));
+                    out.push(program.source().in_front_of(op, &before));
                 }
                 continue;
             }
             let range = ir.range(op);
-            let newline = newline(program, range.end);
+            let newline = program.source().newline(range.end);
             let join = format!("{newline}{}", program.source().indentation(range.start));
             match own {
                 None if before.is_empty() => {
-                    out.push(TextEdit { range: whole(program, op), text: String::new() });
+                    out.push(TextEdit {
+                        range: program.source().lines_of(op, true),
+                        text: String::new(),
+                    });
                 }
                 None => out.push(TextEdit { range, text: before.join(&join) }),
                 Some(reg) => {
@@ -282,7 +239,7 @@ impl<'a> Plan<'a> {
                     let is_kept = self.keep(ir, op, reg, renamed, out);
                     if is_kept {
                         if !before.is_empty() {
-                            out.push(in_front(program, op, &before));
+                            out.push(program.source().in_front_of(op, &before));
                         }
                     } else {
                         before.push(self.line(ir, reg, &style, renamed));
@@ -436,59 +393,10 @@ fn item_of(ir: &Ir, op: Op, place: &FxHashMap<Op, usize>) -> Option<Op> {
     std::iter::successors(Some(op), |&it| ir.parent_op(it)).find(|it| place.contains_key(it))
 }
 
-pub(crate) fn in_front(program: &Program, op: Op, lines: &[String]) -> TextEdit {
-    let at = program.ir().range(op).start;
-    let text = if program.source().is_first_on_line(at) {
-        let join = format!("{}{}", newline(program, at), program.source().indentation(at));
-        lines.iter().fold(String::new(), |all, it| all + it + &join)
-    } else {
-        lines.iter().fold(String::new(), |all, it| all + it + " ")
-    };
-    TextEdit { range: at..at, text }
-}
-
-/// Returns the line break at the end of the line at an offset.
-fn newline(program: &Program, at: usize) -> &'static str {
-    match rest_of_line(program, at).1 {
-        "" => "\n",
-        it => it,
-    }
-}
-
-/// Returns the text from an offset to the end of its line, and the line break.
-fn rest_of_line(program: &Program, at: usize) -> (String, &'static str) {
-    let text = program.source().text();
-    let mut collected = Vec::new();
-    let mut bytes = text.byte_slice(at..).bytes();
-    let mut end = "";
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\n' => {
-                end = "\n";
-                break;
-            }
-            b'\r' => {
-                end = if bytes.next() == Some(b'\n') { "\r\n" } else { "\r" };
-                break;
-            }
-            _ => collected.push(byte),
-        }
-    }
-    (String::from_utf8_lossy(&collected).into_owned(), end)
-}
-
-/// Returns the range to delete for an op: its whole lines including a trailing comment, if there is
-/// nothing else on them; otherwise the op and the blanks after it.
-pub(crate) fn whole(program: &Program, op: Op) -> Range<usize> {
-    let range = program.ir().range(op);
-    let (rest, newline) = rest_of_line(program, range.end);
-    let trimmed = rest.trim_start();
-    let is_alone = trimmed.is_empty() || trimmed.starts_with("//");
-    if program.source().is_first_on_line(range.start) && is_alone {
-        return program.source().line_start(range.start)..range.end + rest.len() + newline.len();
-    }
-    let blanks = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-    range.start..range.end + blanks
+/// A free name with a base, or with another one if that is a number.
+pub(crate) fn fresh(names: &mut FreshNames<'_>, base: &str) -> String {
+    let is_number = base.starts_with(|it: char| it.is_ascii_digit());
+    format!("%{}", names.numbered(if is_number { "copy" } else { base }))
 }
 
 /// Returns the blocks of a function, outer ones before inner ones.

@@ -24,7 +24,7 @@ pub(crate) use support::slack;
 #[cfg(test)]
 pub(crate) use support::work;
 pub use support::{dominance, parallel};
-pub(crate) use text::{dialect_body, problem, token, token_stream};
+pub(crate) use text::{dialect_body, edit, problem, token, token_stream};
 pub use text::{identifier, lex, string};
 pub use values::affine;
 pub(crate) use values::{dense, entity, float, intern};
@@ -33,6 +33,7 @@ pub use code::{Category, Code, MAX_REGION_DEPTH};
 pub use delta::Delta;
 pub use dense::dense_text;
 pub use dialect::OpSpec;
+pub use edit::TextEdit;
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
 pub use float::{float_bits, float_of_bits, float_text, rounded_float};
 pub use grammar::{Alias, AliasUse, Form};

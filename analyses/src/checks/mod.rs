@@ -15,7 +15,7 @@ macro_rules! header {
 }
 
 mod code;
-mod heir;
+pub(crate) mod heir;
 mod index;
 mod noise;
 pub(crate) mod rule;

@@ -173,17 +173,18 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
         let Some(heir) = heir else { return };
         let whole = |n: i128| Fact::Between { lo: 0, hi: Some(n) };
         let is_encrypted = matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. });
-        let unchecked = heir.unchecked(value);
         match (heir.level(ir, value), heir.written(ir, value)) {
             (Some(level), _) => say("level", whole(level.into())),
             (None, Some(written)) => say("level", Fact::Written(written)),
-            (None, None) if unchecked.level && is_encrypted => say("level", Fact::Unchecked),
+            (None, None) if is_encrypted && heir.is_level_unchecked(value) => {
+                say("level", Fact::Unchecked);
+            }
             (None, None) => {}
         }
         match (heir.dimension(ir, value), heir.written_dimension(ir, value)) {
             (Some(dimension), _) => say("dimension", whole(dimension.into())),
             (None, Some(written)) => say("dimension", Fact::Written(written)),
-            (None, None) if unchecked.dimension && is_encrypted => {
+            (None, None) if is_encrypted && heir.is_dimension_unchecked(value) => {
                 say("dimension", Fact::Unchecked);
             }
             (None, None) => {}

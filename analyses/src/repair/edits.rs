@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use noisy_syntax::Op;
+use noisy_syntax::{Op, Source, TextEdit};
 use rustc_hash::FxHashMap;
 
 use super::placement::{self, FixError, Options, Outcome};
 use super::trial::{self, Trial};
 use crate::document::Document;
 use crate::problems;
-use crate::report::diagnostic::{Applicability, Diagnostic, Fix, TextEdit, combine};
+use crate::report::diagnostic::{Applicability, Diagnostic, Fix, combine};
 use crate::report::remarks::Remark;
 
 impl Document {
@@ -28,7 +28,7 @@ impl Document {
     ) -> Result<Outcome, FixError> {
         let start = Instant::now();
         let proposal = placement::propose(self, functions, options);
-        let edits = TextEdit::in_few(&proposal.edits, self.source());
+        let edits = in_few(&proposal.edits, self.source());
         // The clone is cheap: ropes share their chunks.
         let before = self.source().text().clone();
         let all = self.ir().functions();
@@ -115,7 +115,7 @@ impl Document {
         let is_problem = diagnostics.clone().into_iter().map(problems::hides_others);
         let fixes = fixes.into_iter().zip(is_problem);
         let (edits, is_taken) = combine(&self.applicable(fixes, unsafe_too));
-        let few = TextEdit::in_few(&edits, self.source());
+        let few = in_few(&edits, self.source());
         if few.is_empty() {
             return None;
         }
@@ -208,3 +208,21 @@ impl Document {
 
 #[cfg(test)]
 mod tests;
+
+/// Merges edits that are near each other: writing the text between them again costs less than
+/// another edit.
+fn in_few(edits: &[TextEdit], source: &Source) -> Vec<TextEdit> {
+    const NEAR: usize = 512;
+    let mut out: Vec<TextEdit> = Vec::new();
+    for it in edits {
+        match out.last_mut() {
+            Some(last) if it.range.start - last.range.end <= NEAR => {
+                last.text.push_str(&source.slice(last.range.end..it.range.start));
+                last.text.push_str(&it.text);
+                last.range.end = it.range.end;
+            }
+            _ => out.push(it.clone()),
+        }
+    }
+    out
+}

@@ -29,7 +29,9 @@ pub use self::manage::{Insert, STAGES};
 use self::verify::Promise;
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
-use noisy_placement::{Cache, Certificate, Instance, Limits, Phase, Site};
+use noisy_placement::{
+    Cache, Certificate, Infeasible, Instance, Limits, Phase, Placement, Progress, Site, place_with,
+};
 
 /// Options of [`insert_reduces`].
 #[derive(Clone, Debug, Default)]
@@ -53,6 +55,33 @@ impl Options {
     /// Returns true if another thread has cancelled the search.
     pub(super) fn is_cancelled(&self) -> bool {
         self.limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed))
+    }
+
+    /// Solves the problem of a function, or of the group with it, unless the answer is known. The
+    /// lower bound is told if it is one for the program.
+    fn place(
+        &self,
+        program: &Program,
+        function: Op,
+        (instance, unit): (&Instance, u64),
+        is_exact: bool,
+        limits: &Limits,
+    ) -> Result<Placement, Infeasible> {
+        let mut tell = |it: &Progress| {
+            if let Some(watch) = &self.watch {
+                let bound = if is_exact { it.lower_bound } else { 0 };
+                watch.tell(Standing {
+                    function: program.function_name(function),
+                    phase: it.phase,
+                    price: Price { units: it.cost, unit },
+                    least_price: Price { units: bound, unit },
+                });
+            }
+        };
+        match &self.cache {
+            Some(cache) => cache.place_with(instance, limits, &mut tell),
+            None => place_with(instance, limits, &mut tell),
+        }
     }
 }
 

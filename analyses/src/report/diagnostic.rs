@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use noisy_syntax::Source;
+pub use noisy_syntax::TextEdit;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -167,13 +167,6 @@ pub enum Applicability {
     Unsafe,
 }
 
-/// A replacement of a range of bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct TextEdit {
-    pub range: Range<usize>,
-    pub text: String,
-}
-
 /// A change that removes a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Fix {
@@ -217,46 +210,6 @@ impl Fix {
     /// Returns the text after the fix.
     pub fn apply(&self, text: &str) -> String {
         TextEdit::apply_all(&self.edits, text)
-    }
-}
-
-impl TextEdit {
-    /// Sorts edits by their start; `None` if two of them overlap.
-    pub fn in_order(mut edits: Vec<TextEdit>) -> Option<Vec<TextEdit>> {
-        edits.sort_by_key(|it| (it.range.start, it.range.end));
-        let overlap = edits.windows(2).any(|it| it[0].range.end > it[1].range.start);
-        (!overlap).then_some(edits)
-    }
-
-    /// Merges edits that are near each other: replacing the text between them is cheaper than a
-    /// separate edit.
-    pub(crate) fn in_few(edits: &[TextEdit], source: &Source) -> Vec<TextEdit> {
-        const NEAR: usize = 512;
-        let mut out: Vec<TextEdit> = Vec::new();
-        for it in edits {
-            match out.last_mut() {
-                Some(last) if it.range.start - last.range.end <= NEAR => {
-                    last.text.push_str(&source.slice(last.range.end..it.range.start));
-                    last.text.push_str(&it.text);
-                    last.range.end = it.range.end;
-                }
-                _ => out.push(it.clone()),
-            }
-        }
-        out
-    }
-
-    /// Returns the text after edits that are sorted and disjoint.
-    pub fn apply_all(edits: &[TextEdit], text: &str) -> String {
-        let mut out = String::with_capacity(text.len() + 64 * edits.len());
-        let mut at = 0;
-        for edit in edits {
-            out.push_str(&text[at..edit.range.start]);
-            out.push_str(&edit.text);
-            at = edit.range.end;
-        }
-        out.push_str(&text[at..]);
-        out
     }
 }
 

@@ -9,7 +9,7 @@
 
 use noisy_syntax::{Def, Ir, Op, Value};
 
-use crate::facts::ciphertext::Ciphertext;
+use crate::facts::fact::Ciphertext;
 use crate::facts::known::Heir;
 use crate::text::annotation::{self, Said};
 use crate::text::params::SchemeParams;

@@ -24,7 +24,7 @@ use noisy_syntax::{Attr, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::facts::ciphertext::{HeirNumber, Level};
+use crate::facts::fact::{HeirNumber, Level};
 use crate::facts::known::Heir;
 use crate::facts::plaintext;
 use crate::ops::rules;

@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 use noisy_syntax::{Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::Ciphertext;
+use crate::facts::fact::Ciphertext;
 use crate::ops::placed::Placed;
 use crate::ops::rules;
 use noisy_dataflow::flow;

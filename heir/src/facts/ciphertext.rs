@@ -27,12 +27,12 @@
 //!
 //! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis,SecretnessAnalysis}`.
 
-use std::fmt;
 use std::sync::Arc;
 
 use noisy_syntax::{Attr, AttrData, Form, Interner, Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::facts::fact::{Ciphertext, Dimension, Fact, HeirNumber, HeirNumbers, Level};
 use crate::facts::loops;
 use crate::ops::catalogue::{self, LevelRule, LevelSource};
 use crate::ops::rules::{self, DimensionRule, Library};
@@ -40,246 +40,9 @@ use crate::text::setting::Settings;
 use crate::text::types::{Size, TypeFacts, Types, is_ciphertext_type};
 use noisy_dataflow::attributes::{self, Side};
 use noisy_dataflow::flow;
-use noisy_dataflow::lattice::{Changed, Lattice};
 use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, SparseForward};
 use noisy_dataflow::view::View;
 use noisy_integers::constants::ConstantFacts;
-
-/// A level, as the number of levels used since encryption.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// The number of levels that are used up.
-    Used(u32),
-    /// All levels of the module are used up, however many there are (`mgmt.level_reduce_min`).
-    All,
-    /// No level: more levels are dropped than exist, or the level would increase in each iteration
-    /// of a loop.
-    Invalid,
-}
-
-/// The number of polynomials of a ciphertext.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Dimension {
-    /// The default of 2, for the result of an op of `linalg` that may multiply ciphertexts, which
-    /// HEIR does not count as a product. The dimension of a product of such values is unknown.
-    Assumed,
-    /// The number of polynomials.
-    Known(u32),
-    /// Unknown, or without a bound.
-    Unknown,
-}
-
-impl Dimension {
-    fn times(self, other: Dimension) -> Dimension {
-        match (self, other) {
-            (Dimension::Known(a), Dimension::Known(b)) => {
-                Dimension::Known(a.saturating_add(b).saturating_sub(1).max(2))
-            }
-            _ => Dimension::Unknown,
-        }
-    }
-}
-
-/// The source of a number in HEIR's annotation of a value. Where paths meet, the largest variant
-/// counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum HeirNumber {
-    /// HEIR finds no number, and annotates the number of a fresh ciphertext.
-    #[default]
-    Fresh,
-    /// HEIR annotates the number that follows from the ops.
-    Same,
-    /// The number depends on the order in which HEIR visits ops, and is not checked.
-    Open,
-}
-
-/// The sources of the level and of the dimension in HEIR's annotation of a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct HeirNumbers {
-    pub(crate) level: HeirNumber,
-    pub(crate) dimension: HeirNumber,
-}
-
-impl HeirNumbers {
-    const FRESH: HeirNumbers =
-        HeirNumbers { level: HeirNumber::Fresh, dimension: HeirNumber::Fresh };
-    const SAME: HeirNumbers = HeirNumbers { level: HeirNumber::Same, dimension: HeirNumber::Same };
-    const OPEN: HeirNumbers = HeirNumbers { level: HeirNumber::Open, dimension: HeirNumber::Open };
-
-    /// Returns the larger source of each number.
-    fn max(self, other: HeirNumbers) -> HeirNumbers {
-        HeirNumbers {
-            level: self.level.max(other.level),
-            dimension: self.dimension.max(other.dimension),
-        }
-    }
-}
-
-/// The numbers of a value that are not checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Unchecked {
-    /// True if the level is not checked.
-    pub level: bool,
-    /// True if the number of polynomials is not checked.
-    pub dimension: bool,
-}
-
-impl Unchecked {
-    /// No number is checked.
-    pub(crate) const ALL: Unchecked = Unchecked { level: true, dimension: true };
-
-    /// Returns true if some number is not checked.
-    pub(crate) fn is_any(self) -> bool {
-        self.level || self.dimension
-    }
-}
-
-/// The kind of a value, with its level and dimension if it is a ciphertext.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Ciphertext {
-    /// The value is unreachable.
-    #[default]
-    Bottom,
-    /// The value is a plaintext: it is not computed from any ciphertext.
-    Plain,
-    /// The value is a ciphertext.
-    Encrypted {
-        /// The level.
-        level: Level,
-        /// The number of polynomials.
-        dimension: Dimension,
-    },
-    /// Unknown.
-    Unknown,
-}
-
-impl Ciphertext {
-    /// A fresh ciphertext.
-    pub const FRESH: Ciphertext =
-        Ciphertext::Encrypted { level: Level::Used(0), dimension: Dimension::Known(2) };
-
-    /// Returns the level of a ciphertext.
-    pub(crate) fn level(self) -> Option<Level> {
-        match self {
-            Ciphertext::Encrypted { level, .. } => Some(level),
-            _ => None,
-        }
-    }
-}
-
-impl Ciphertext {
-    /// Returns the dimension of a ciphertext.
-    pub(crate) fn dimension(self) -> Option<Dimension> {
-        match self {
-            Ciphertext::Encrypted { dimension, .. } => Some(dimension),
-            _ => None,
-        }
-    }
-}
-
-impl Ciphertext {
-    /// Returns the least upper bound.
-    fn join(self, other: Ciphertext) -> Ciphertext {
-        use Ciphertext::{Bottom, Encrypted, Plain, Unknown};
-        match (self, other) {
-            (Bottom, it) | (it, Bottom) => it,
-            (Unknown, _) | (_, Unknown) => Unknown,
-            (Plain, it) | (it, Plain) => it,
-            (Encrypted { level: a, dimension: m }, Encrypted { level: b, dimension: n }) => {
-                Encrypted { level: a.max(b), dimension: m.max(n) }
-            }
-        }
-    }
-}
-
-/// The fact that the analysis infers for a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Fact {
-    /// The kind, the level and the dimension of the value.
-    pub(crate) ciphertext: Ciphertext,
-    /// The numbers in HEIR's annotation of the value.
-    pub(crate) written: HeirNumbers,
-}
-
-impl Fact {
-    /// Returns the numbers that are not checked.
-    pub(crate) fn unchecked(self) -> Unchecked {
-        let HeirNumbers { level, dimension } = self.written;
-        Unchecked { level: level == HeirNumber::Open, dimension: dimension == HeirNumber::Open }
-    }
-}
-
-impl From<Ciphertext> for Fact {
-    fn from(ciphertext: Ciphertext) -> Self {
-        let written = match ciphertext {
-            Ciphertext::Bottom => HeirNumbers::default(),
-            _ => HeirNumbers::SAME,
-        };
-        Fact { ciphertext, written }
-    }
-}
-
-impl Domain for Fact {
-    fn unknown() -> Self {
-        Fact { ciphertext: Ciphertext::Unknown, written: HeirNumbers::OPEN }
-    }
-
-    fn widened(&self, next: Self) -> Self {
-        let ciphertext = match (self.ciphertext, next.ciphertext) {
-            (
-                Ciphertext::Encrypted { level: a, dimension: m },
-                Ciphertext::Encrypted { level: b, dimension: n },
-            ) => Ciphertext::Encrypted {
-                level: if a < b { Level::Invalid } else { b },
-                dimension: if m < n { Dimension::Unknown } else { n },
-            },
-            _ => next.ciphertext,
-        };
-        Fact { ciphertext, ..next }
-    }
-}
-
-impl Lattice for Fact {
-    fn bottom() -> Self {
-        Fact::default()
-    }
-
-    fn join(&mut self, other: &Self) -> Changed {
-        let before = *self;
-        self.ciphertext = before.ciphertext.join(other.ciphertext);
-        self.written = before.written.max(other.written);
-        Changed::when(*self != before)
-    }
-}
-
-impl fmt::Display for Fact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let not_checked = if self.unchecked().is_any() { ", not checked" } else { "" };
-        write!(f, "{}{not_checked}", self.ciphertext)
-    }
-}
-
-impl fmt::Display for Ciphertext {
-    /// Writes `level 3 dimension 2`, `plaintext`, `unknown` or `unreached`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (level, dimension) = match self {
-            Ciphertext::Bottom => return f.write_str("unreached"),
-            Ciphertext::Plain => return f.write_str("plaintext"),
-            Ciphertext::Unknown => return f.write_str("unknown"),
-            Ciphertext::Encrypted { level, dimension } => (level, dimension),
-        };
-        match level {
-            Level::Used(n) => write!(f, "level {n}")?,
-            Level::All => f.write_str("the last level")?,
-            Level::Invalid => f.write_str("no level")?,
-        }
-        match dimension {
-            Dimension::Assumed => f.write_str(" dimension 2 (assumed)"),
-            Dimension::Known(n) => write!(f, " dimension {n}"),
-            Dimension::Unknown => f.write_str(" dimension unknown"),
-        }
-    }
-}
 
 /// The dataflow analysis of levels and dimensions.
 #[derive(Debug)]
@@ -290,8 +53,8 @@ pub struct Ciphertexts {
     marks_secrets: Vec<bool>,
     /// The facts of arguments of functions that are not fresh ciphertexts.
     pub(crate) entries: FxHashMap<(Op, usize), Fact>,
-    /// The values whose uses disagree (`conflicts.rs`).
-    pub(crate) conflicts: FxHashMap<Value, Unchecked>,
+    /// Values whose uses disagree, with the numbers on which they do as [`HeirNumber::Open`].
+    pub(crate) conflicts: FxHashMap<Value, HeirNumbers>,
     types: Types,
     /// Calls of declarations. As in HEIR, their results have the level of their operands.
     declared: FxHashSet<Op>,
@@ -508,9 +271,7 @@ impl SparseForward for Ciphertexts {
         mut fact: Fact,
     ) -> Fact {
         if let Some(&conflict) = self.conflicts.get(&value) {
-            let open = |is_open| if is_open { HeirNumber::Open } else { HeirNumber::Fresh };
-            let (level, dimension) = (open(conflict.level), open(conflict.dimension));
-            fact.written = fact.written.max(HeirNumbers { level, dimension });
+            fact.written = fact.written.max(conflict);
         }
         if let Some((function, index)) = ir.entry_argument(value)
             && ir.op(function).kind == OpKind::FuncFunc
@@ -543,12 +304,8 @@ fn written(ir: &impl View, op: Op, result: Ciphertext, operands: &[Fact]) -> Hei
         let of = |is_fresh| if is_fresh { HeirNumber::Fresh } else { HeirNumber::Same };
         HeirNumbers { level: of(has_no_level), dimension: of(has_no_dimension) }
     };
-    if is_open(|it| it.written.level) {
-        out.level = HeirNumber::Open;
-    }
-    if !relinearizes && is_open(|it| it.written.dimension) {
-        out.dimension = HeirNumber::Open;
-    }
+    out.level.open_if(is_open(|it| it.written.level));
+    out.dimension.open_if(!relinearizes && is_open(|it| it.written.dimension));
     out
 }
 
@@ -687,10 +444,7 @@ impl Ciphertexts {
 /// Returns the dimension after an op, from the largest dimension of its operands.
 fn dimension_after(ir: &impl View, op: Op, operands: &[Ciphertext], most: Dimension) -> Dimension {
     let name = ir.op_name(op);
-    let of = |it: &Ciphertext| match it {
-        Ciphertext::Encrypted { dimension, .. } => Some(*dimension),
-        _ => None,
-    };
+    let of = |it: &Ciphertext| it.dimension();
     match rules::dimension(name) {
         Some(DimensionRule::Product) => {
             operands.iter().filter_map(of).reduce(Dimension::times).unwrap_or(most)

@@ -7,7 +7,8 @@
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::{Ciphertext, Ciphertexts, Fact};
+use crate::facts::ciphertext::Ciphertexts;
+use crate::facts::fact::{Ciphertext, Fact};
 use crate::text::setting::Settings;
 use noisy_dataflow::flow;
 use noisy_dataflow::lattice::Lattice;

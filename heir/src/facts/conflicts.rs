@@ -15,53 +15,43 @@
 //! uses of a value.
 
 use noisy_syntax::{Def, Ir, OpKind, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
-use crate::facts::ciphertext::{Ciphertext, Dimension, Level, Unchecked};
+use crate::facts::fact::{Ciphertext, Dimension, HeirNumbers, Level};
 use crate::facts::loops;
 use crate::facts::plaintext::{self, Source};
 use crate::ops::rules;
 use crate::text::types;
 use noisy_dataflow::flow::{self, Flow};
 
-/// Returns all conflicts of a program.
-pub(crate) fn all(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext) -> FxHashMap<Value, Unchecked> {
-    let mut source = plaintext::direct_once(ir, of);
-    let values = plaintext::values(ir).into_iter();
-    let found = values.map(|it| (it, conflict(ir, it, of, &mut source)));
-    found.filter(|it| it.1.is_any()).collect()
-}
-
-/// Returns the numbers of a value on which its uses disagree.
+/// The numbers of a value, open where its uses disagree.
 pub(crate) fn conflict(
     ir: &Ir,
     value: Value,
     of: &dyn Fn(Value) -> Ciphertext,
     source: Source<'_>,
-) -> Unchecked {
+) -> HeirNumbers {
+    let mut out = HeirNumbers::FRESH;
     let (level, dimension) = match of(value) {
         Ciphertext::Plain => {
             let mut wanted = |it: Value| source(it).level;
             let most = plaintext::encoded_for(ir, of, value, &mut wanted);
-            return Unchecked { level: most.is_some(), dimension: false };
+            out.level.open_if(most.is_some());
+            return out;
         }
         Ciphertext::Encrypted { level, dimension } => (level, dimension),
-        Ciphertext::Bottom | Ciphertext::Unknown => return Unchecked::default(),
+        Ciphertext::Bottom | Ciphertext::Unknown => return out,
     };
     if passes_other_level(ir, value, of) {
-        return Unchecked::ALL;
+        return HeirNumbers::OPEN;
     }
-    let mut out = match ir.value(value).def {
-        Def::Result(op, _) if ir.op(op).regions.is_empty() => Unchecked::default(),
-        _ => {
-            let mut raised = plaintext::raised(ir, value, of, source);
-            raised.level |= varies_with_plaintext(ir, value, of);
-            raised
-        }
-    };
+    if !matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).regions.is_empty()) {
+        out = plaintext::raised(ir, value, of, source);
+        out.level.open_if(varies_with_plaintext(ir, value, of));
+    }
     for (taken_level, taken_dimension) in rounds_taking(ir, value, of) {
-        out.level |= taken_level < level;
-        out.dimension |= taken_dimension < dimension;
+        out.level.open_if(taken_level < level);
+        out.dimension.open_if(taken_dimension < dimension);
     }
     out
 }

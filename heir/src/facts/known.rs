@@ -5,9 +5,8 @@ use std::sync::{Arc, OnceLock};
 use noisy_syntax::{Def, Interner, Ir, Op, Type, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::{
-    Ciphertext, Ciphertexts, Dimension, Fact, HeirNumber, HeirNumbers, Level, Moved, Unchecked,
-};
+use crate::facts::ciphertext::{Ciphertexts, Moved};
+use crate::facts::fact::{Ciphertext, Dimension, Fact, HeirNumber, HeirNumbers, Level};
 use crate::facts::{changing_functions, clients, conflicts, plaintext};
 use crate::ops::placed::Placed;
 use crate::options::{Model, Options};
@@ -44,61 +43,57 @@ impl Heir {
             return None;
         }
         let input = Input { ir, base: integers.constants() };
-        let mut facts = Sparse::new(&input, ciphertexts);
+        let mut it = Self {
+            largest: vec![(0, true); ciphertexts.settings.n_parts()],
+            facts: Sparse::new(&input, ciphertexts),
+            sources: OnceLock::new(),
+            changing_functions: Default::default(),
+            left: vec![None; ir.bounds().1],
+        };
         let values = plaintext::values(ir);
         // Levels of one client function follow from those of others; conflicts change no level.
         for round in 0.. {
-            let of = |it: Value| ciphertext(&facts, it);
-            let (entries, conflicts) = (clients::entries(ir, &facts), conflicts::all(ir, &of));
-            let known = &mut facts.analysis;
-            if known.entries == entries && known.conflicts == conflicts {
+            let entries = clients::entries(ir, &it.facts);
+            let has_other_conflicts = !it.find_conflicts(ir, &values).is_empty();
+            let known = &mut it.facts.analysis;
+            if known.entries == entries && !has_other_conflicts {
                 break;
             }
-            (known.entries, known.conflicts) = (entries, conflicts);
+            known.entries = entries;
             if round > MOST_CLIENTS {
                 known.entries.values_mut().for_each(|it| *it = Fact::unknown());
             }
-            facts.solve(&input);
+            it.facts.solve(&input);
             if round > MOST_CLIENTS {
                 break;
             }
         }
-        let settings = &facts.analysis.settings;
-        let mut largest = vec![(0, true); settings.n_parts()];
         for &value in &values {
             let Some(op) = ir.definition_site(value) else { continue };
-            let (level, is_known) = &mut largest[settings.part(op)];
-            match ciphertext(&facts, value) {
+            let (level, is_known) = &mut it.largest[it.facts.analysis.settings.part(op)];
+            match ciphertext(&it.facts, value) {
                 Ciphertext::Encrypted { level: Level::Used(n), .. } => *level = n.max(*level),
                 Ciphertext::Unknown => *is_known = false,
                 _ => {}
             }
         }
-        let mut it = Self {
-            facts,
-            largest,
-            sources: OnceLock::new(),
-            changing_functions: Default::default(),
-            left: vec![None; ir.bounds().1],
-        };
         for value in values {
             it.left[value.index()] = it.find_left(ir, value);
         }
         Some(it)
     }
 
-    /// Updates the conflicts near some values, and returns the values whose conflict changed.
-    /// *Cost.* The uses of these values, and of the values that have a conflict.
-    pub(crate) fn find_conflicts(&mut self, ir: &Ir, near: Vec<Value>) -> Vec<Value> {
+    /// Updates the conflicts of some values, and returns the values whose conflict changed. *Cost.*
+    /// The uses of these values.
+    pub(crate) fn find_conflicts(&mut self, ir: &Ir, values: &[Value]) -> Vec<Value> {
         let before = &self.facts.analysis.conflicts;
         let of = |it: Value| ciphertext(&self.facts, it);
         let mut source = plaintext::direct_once(ir, &of);
-        let all = conflicts::near(ir, near.into_iter().chain(before.keys().copied()));
         let mut changed = Vec::new();
-        for value in all {
+        for &value in values {
             let is_there = is_current(ir, value);
             let now = is_there.then(|| conflicts::conflict(ir, value, &of, &mut source));
-            let now = now.filter(|it| it.is_any());
+            let now = now.filter(|it| it.has_open());
             if before.get(&value).copied() != now {
                 changed.push((value, now));
             }
@@ -241,9 +236,14 @@ impl Heir {
         self.facts.n_visits()
     }
 
-    /// Returns the numbers of a value that are not checked (see `docs/heir-reference.md`).
-    pub fn unchecked(&self, value: Value) -> Unchecked {
-        self.facts.fact(value).map(|it| it.unchecked()).unwrap_or_default()
+    /// Returns true if the level of a value is not checked (see `docs/heir-reference.md`).
+    pub fn is_level_unchecked(&self, value: Value) -> bool {
+        self.written_as(value).level == HeirNumber::Open
+    }
+
+    /// As [`Heir::is_level_unchecked`], of the number of polynomials.
+    pub fn is_dimension_unchecked(&self, value: Value) -> bool {
+        self.written_as(value).dimension == HeirNumber::Open
     }
 
     /// Returns the sources of the numbers in HEIR's annotation of a value.
@@ -264,7 +264,7 @@ impl Heir {
     /// Returns the fact of a value, with an unknown dimension if it is not checked.
     fn with_checked_dimension(&self, value: Value) -> Ciphertext {
         match self.ciphertext(value) {
-            Ciphertext::Encrypted { level, .. } if self.unchecked(value).dimension => {
+            Ciphertext::Encrypted { level, .. } if self.is_dimension_unchecked(value) => {
                 Ciphertext::Encrypted { level, dimension: Dimension::Unknown }
             }
             it => it,
@@ -301,7 +301,7 @@ impl Heir {
             return Some(level);
         }
         match self.ciphertext(value) {
-            _ if self.unchecked(value).level => None,
+            _ if self.is_level_unchecked(value) => None,
             // HEIR reports an error if there is no level.
             Ciphertext::Encrypted { level, .. } => (level != Level::Invalid).then_some(0),
             Ciphertext::Plain => {
@@ -320,7 +320,7 @@ impl Heir {
             return Some(dimension);
         }
         match self.ciphertext(value) {
-            _ if self.unchecked(value).dimension => None,
+            _ if self.is_dimension_unchecked(value) => None,
             Ciphertext::Encrypted { dimension, .. } => {
                 matches!(dimension, Dimension::Known(_)).then_some(2)
             }
@@ -354,16 +354,9 @@ impl Heir {
     /// used; `None` if there is none, or it is unknown or not checked.
     pub fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
         let written = self.written_as(value).level;
-        let level = match self.ciphertext(value) {
-            _ if written == HeirNumber::Open => return None,
-            Ciphertext::Encrypted { level, .. } => level,
-            Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
-            Ciphertext::Plain => {
-                let of = |it: Value| self.with_checked_level(it);
-                plaintext::level(ir, value, &of, &|it| self.source(ir, it))?
-            }
-            _ => return None,
-        };
+        let of = |it: Value| self.with_checked_level(it);
+        let wanted = || plaintext::level(ir, value, &of, &|it| self.source(ir, it));
+        let level = self.checked(ir, value, written, Ciphertext::level, wanted)?;
         self.number(ir, value, level).filter(|&it| it == 0 || written == HeirNumber::Same)
     }
 
@@ -385,19 +378,28 @@ impl Heir {
     /// with; `None` if it is unknown or not checked.
     pub fn dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         let written = self.written_as(value).dimension;
-        let dimension = match self.ciphertext(value) {
-            _ if written == HeirNumber::Open => return None,
-            Ciphertext::Encrypted { dimension, .. } => dimension,
-            Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
-            Ciphertext::Plain => {
-                plaintext::dimension(ir, value, &|it| self.with_checked_dimension(it))?
-            }
-            _ => return None,
-        };
-        match dimension {
+        let wanted = || plaintext::dimension(ir, value, &|it| self.with_checked_dimension(it));
+        match self.checked(ir, value, written, Ciphertext::dimension, wanted)? {
             Dimension::Assumed => Some(2),
             Dimension::Known(n) => (n == 2 || written == HeirNumber::Same).then_some(n),
             Dimension::Unknown => None,
+        }
+    }
+
+    /// A number of a ciphertext, or the one that is wanted of a plaintext; `None` if it is not
+    /// checked.
+    fn checked<T>(
+        &self,
+        ir: &Ir,
+        value: Value,
+        written: HeirNumber,
+        number: fn(Ciphertext) -> Option<T>,
+        wanted: impl FnOnce() -> Option<T>,
+    ) -> Option<T> {
+        match self.ciphertext(value) {
+            _ if written == HeirNumber::Open => None,
+            Ciphertext::Plain if plaintext::may_be_encoded(ir, value) => wanted(),
+            it => number(it),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use noisy_syntax::{Delta, Interner, Ir, Type, Value};
 
-use crate::facts::ciphertext::Ciphertext;
+use crate::facts::fact::Ciphertext;
 use crate::facts::known::Heir;
 use crate::facts::upkeep::{Kept, Upkept};
 use noisy_dataflow::flow::Interval;

@@ -17,68 +17,53 @@ use std::sync::Arc;
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
 use crate::facts::ciphertext;
+use crate::facts::estimate::{Estimate, Measure};
 use crate::facts::known::Heir;
 use crate::facts::layers::Solved;
 use crate::facts::noise::formulas::{Noise, NoiseModel};
 use crate::ops::rules;
 use crate::options::Model;
 use crate::text::setting::{Scheme, Setting, Settings};
-use noisy_dataflow::lattice::{Changed, Lattice};
-use noisy_dataflow::sparse::{AnalysisContext, Domain, Loops, Sparse, SparseForward};
+use noisy_dataflow::sparse::{AnalysisContext, Loops, Sparse, SparseForward};
 use noisy_dataflow::view::View;
 
 /// The index of the setting with the parameters of the model.
 type Part = u32;
 
-/// The noise of a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Bits {
-    /// The value is unreachable.
-    #[default]
-    Bottom,
-    /// The value is a plaintext.
-    Plain,
+/// The fact about the noise of a value.
+pub(crate) type Bits = Estimate<NoiseBound>;
+
+/// The noise of a ciphertext.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NoiseBound {
     /// The noise is at most this, under the parameters of a setting.
     AtMost(Noise, Part),
     /// The noise has no bound.
     Unbounded,
-    /// Unknown.
-    Unknown,
 }
 
-impl Domain for Bits {
-    fn unknown() -> Self {
-        Bits::Unknown
+impl Bits {
+    const UNBOUNDED: Self = Self::Is(NoiseBound::Unbounded);
+
+    fn at_most(noise: Noise, part: Part) -> Self {
+        Self::Is(NoiseBound::AtMost(noise, part))
     }
 }
 
-impl Lattice for Bits {
-    fn bottom() -> Self {
-        Bits::Bottom
-    }
-
-    fn join(&mut self, other: &Self) -> Changed {
-        use Bits::{AtMost, Bottom, Plain, Unbounded, Unknown};
-        let before = *self;
-        *self = match (before, *other) {
-            (Bottom, it) | (it, Bottom) => it,
-            (Unknown, _) | (_, Unknown) => Unknown,
-            (Unbounded, _) | (_, Unbounded) => Unbounded,
-            (Plain, it) | (it, Plain) => it,
-            (AtMost(a, part), AtMost(b, _)) => AtMost(a.max(b), part),
-        };
-        Changed::when(*self != before)
+impl Measure for NoiseBound {
+    fn join(self, other: Self) -> Option<Self> {
+        Some(match (self, other) {
+            (Self::AtMost(a, part), Self::AtMost(b, _)) => Self::AtMost(a.max(b), part),
+            _ => Self::Unbounded,
+        })
     }
 }
 
-impl fmt::Display for Bits {
+impl fmt::Display for NoiseBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Bits::Bottom => f.write_str("unreached"),
-            Bits::Plain => f.write_str("plaintext"),
-            Bits::AtMost(noise, _) => write!(f, "{:.2}", noise.value.bits()),
-            Bits::Unbounded => f.write_str("unbounded"),
-            Bits::Unknown => f.write_str("unknown"),
+            Self::AtMost(noise, _) => write!(f, "{:.2}", noise.value.bits()),
+            Self::Unbounded => f.write_str("unbounded"),
         }
     }
 }
@@ -150,11 +135,10 @@ impl<'a> HeirNoise<'a> {
     /// Returns the noise of a ciphertext in bits, infinite if it has no bound; `None` for other
     /// values and if it is unknown.
     pub fn bits(&self, value: Value) -> Option<f64> {
-        match self.facts.fact(value)? {
-            Bits::AtMost(noise, part) => Some(self.models().of(*part)?.bits(*noise)),
-            Bits::Unbounded => Some(f64::INFINITY),
-            _ => None,
-        }
+        Some(match self.facts.fact(value)?.known()? {
+            NoiseBound::AtMost(noise, part) => self.models().of(part)?.bits(noise),
+            NoiseBound::Unbounded => f64::INFINITY,
+        })
     }
 
     /// Returns the noise budget at the level of a value, in bits.
@@ -186,7 +170,7 @@ impl SparseForward for NoiseBits {
     ) -> Bits {
         let Some((model, part)) = self.models.around(op) else { return Bits::Unknown };
         let known = ir.known(value);
-        let fresh = || Some(Bits::AtMost(model.fresh(known.left?), part));
+        let fresh = || Some(Bits::at_most(model.fresh(known.left?), part));
         ciphertext::entry(ir, op, known.ciphertext, Bits::Plain, fresh)
     }
 
@@ -201,10 +185,8 @@ impl SparseForward for NoiseBits {
         let value = ir.op(op).results[result];
         let Some((model, part)) = self.models.around(op) else { return Bits::Unknown };
         if rules::encrypts(name) {
-            return match ir.known(value).left {
-                Some(level) => Bits::AtMost(model.fresh(level), part),
-                None => Bits::Unknown,
-            };
+            let level = ir.known(value).left;
+            return level.map(|it| NoiseBound::AtMost(model.fresh(it), part)).into();
         }
         if rules::decrypts(name) {
             return Bits::Plain;
@@ -213,13 +195,14 @@ impl SparseForward for NoiseBits {
             return Bits::Unknown;
         }
         let operands: Vec<Bits> = rules::known_operands(ir, op, operands);
-        for stop in [Bits::Bottom, Bits::Unknown, Bits::Unbounded] {
-            if operands.contains(&stop) {
-                return stop;
-            }
+        if let Some(it) = Bits::undetermined(&operands) {
+            return it;
+        }
+        if operands.contains(&Bits::UNBOUNDED) {
+            return Bits::UNBOUNDED;
         }
         let noise = |it: &Bits| match it {
-            Bits::AtMost(noise, _) => Some(*noise),
+            Bits::Is(NoiseBound::AtMost(noise, _)) => Some(*noise),
             _ => None,
         };
         let Some(first) = operands.iter().find_map(noise) else { return Bits::Plain };
@@ -253,17 +236,17 @@ impl SparseForward for NoiseBits {
             Effect::None => first,
             Effect::Unknown => return Bits::Unknown,
         };
-        Bits::AtMost(after, part)
+        Bits::at_most(after, part)
     }
 
     fn unbounded(&self, fact: &Bits) -> Option<Bits> {
         match fact {
-            Bits::AtMost(noise, part) => {
+            Bits::Is(NoiseBound::AtMost(noise, part)) => {
                 let model = self.models.of(*part)?;
                 let most = model.total_bits(usize::MAX) + 1.0;
-                (model.bits(*noise) > most).then_some(Bits::Unbounded)
+                (model.bits(*noise) > most).then_some(Bits::UNBOUNDED)
             }
-            Bits::Unbounded | Bits::Unknown => Some(*fact),
+            &Bits::UNBOUNDED | Bits::Unknown => Some(*fact),
             Bits::Bottom | Bits::Plain => None,
         }
     }

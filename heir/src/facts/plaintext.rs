@@ -15,7 +15,7 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::facts::ciphertext::{Ciphertext, Dimension, Level, Unchecked};
+use crate::facts::fact::{Ciphertext, Dimension, HeirNumbers, Level};
 use crate::facts::loops;
 use crate::ops::rules;
 use crate::text::types;
@@ -230,15 +230,15 @@ pub(crate) fn written_dimension(
 /// Returns the numbers of [`direct`] for a value.
 pub(crate) type Source<'a> = &'a mut dyn FnMut(Value) -> Direct;
 
-/// Returns the numbers of a ciphertext, where branches meet or a loop starts, that are smaller than
-/// those for which a plaintext is encoded that becomes this ciphertext.
+/// Leaves the numbers of a ciphertext open that are smaller than those for which a plaintext is
+/// encoded that becomes it, where branches meet or a loop starts.
 pub(crate) fn raised(
     ir: &Ir,
     fed: Value,
     of: &dyn Fn(Value) -> Ciphertext,
     source: Source<'_>,
-) -> Unchecked {
-    let mut out = Unchecked::default();
+) -> HeirNumbers {
+    let mut out = HeirNumbers::FRESH;
     let Ciphertext::Encrypted { level: own_level, dimension: own_dimension } = of(fed) else {
         return out;
     };
@@ -255,8 +255,8 @@ pub(crate) fn raised(
                 (level, direct.dimension.max(direct.merged_dimension))
             }
         };
-        out.level |= level.is_some_and(|it| it != Level::Invalid && it > own_level);
-        out.dimension |= dimension > Some(own_dimension);
+        out.level.open_if(level.is_some_and(|it| it != Level::Invalid && it > own_level));
+        out.dimension.open_if(dimension > Some(own_dimension));
     }
     out
 }

@@ -25,6 +25,7 @@ use noisy_syntax::{Op, OpKind, Value};
 use num_integer::Integer;
 
 use crate::facts::ciphertext;
+use crate::facts::estimate::{Estimate, Measure};
 use crate::facts::known::Heir;
 use crate::facts::layers::Solved;
 use crate::ops::rules;
@@ -32,24 +33,19 @@ use crate::options::Options;
 use crate::text::annotation::{self, Said};
 use crate::text::params::SchemeParams;
 use crate::text::setting::{Scheme, Setting, Settings};
-use noisy_dataflow::lattice::{Changed, Lattice};
-use noisy_dataflow::sparse::{AnalysisContext, Domain, Loops, Sparse, SparseForward};
+use noisy_dataflow::sparse::{AnalysisContext, Loops, Sparse, SparseForward};
 use noisy_dataflow::view::View;
 
+/// The fact about the scale of a value; a plaintext that is not encoded has none.
+pub(crate) type Scale = Estimate<ScaleNumber>;
+
 /// The scale of a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Scale {
-    /// The value is unreachable.
-    #[default]
-    Bottom,
-    /// The value has no scale: it is a plaintext that is not encoded.
-    Plain,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ScaleNumber {
     /// In CKKS, logarithms to base 2.
     Log2(Bits),
     /// In BGV, a residue modulo the plaintext modulus.
     Residue(u64),
-    /// Unknown.
-    Unknown,
 }
 
 /// The logarithms to base 2 of the scales of a value.
@@ -112,39 +108,49 @@ impl Bits {
     }
 }
 
-impl Domain for Scale {
-    fn unknown() -> Self {
-        Scale::Unknown
+impl Estimate<ScaleNumber> {
+    fn log2(bits: Bits) -> Self {
+        Self::Is(ScaleNumber::Log2(bits))
+    }
+
+    /// A scale that is the same by the text, as HEIR assumes it, and when populated.
+    fn all_log2(bits: impl Into<i64>) -> Self {
+        Self::log2(Bits::all(bits.into()))
+    }
+
+    fn residue(residue: impl Into<u64>) -> Self {
+        Self::Is(ScaleNumber::Residue(residue.into()))
+    }
+
+    fn as_log2(self) -> Option<Bits> {
+        match self {
+            Self::Is(ScaleNumber::Log2(bits)) => Some(bits),
+            _ => None,
+        }
+    }
+
+    fn as_residue(self) -> Option<u64> {
+        match self {
+            Self::Is(ScaleNumber::Residue(it)) => Some(it),
+            _ => None,
+        }
     }
 }
 
-impl Lattice for Scale {
-    fn bottom() -> Self {
-        Scale::Bottom
-    }
-
-    fn join(&mut self, other: &Self) -> Changed {
-        let before = *self;
-        *self = match (before, *other) {
-            (Scale::Bottom, it) | (it, Scale::Bottom) => it,
-            (Scale::Unknown, _) | (_, Scale::Unknown) => Scale::Unknown,
-            (Scale::Plain, it) | (it, Scale::Plain) => it,
-            (Scale::Log2(a), Scale::Log2(b)) => Scale::Log2(a.map(b, i64::max)),
-            (a @ Scale::Residue(_), b) if a == b => a,
-            (Scale::Residue(_), _) | (_, Scale::Residue(_)) => Scale::Unknown,
-        };
-        Changed::when(*self != before)
+impl Measure for ScaleNumber {
+    fn join(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Log2(a), Self::Log2(b)) => Some(Self::Log2(a.map(b, i64::max))),
+            _ => (self == other).then_some(self),
+        }
     }
 }
 
-impl fmt::Display for Scale {
+impl fmt::Display for ScaleNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Scale::Bottom => f.write_str("unreached"),
-            Scale::Plain => f.write_str("plaintext"),
-            Scale::Log2(bits) => write!(f, "{}", bits.written),
-            Scale::Residue(it) => write!(f, "{it}"),
-            Scale::Unknown => f.write_str("unknown"),
+            Self::Log2(bits) => bits.written.fmt(f),
+            Self::Residue(it) => it.fmt(f),
         }
     }
 }
@@ -162,18 +168,12 @@ impl Scales<'_> {
 
     /// Returns all scales of a value in CKKS.
     pub(crate) fn bits(self, value: Value) -> Option<Bits> {
-        match self.0.fact(value)? {
-            Scale::Log2(bits) => Some(*bits),
-            _ => None,
-        }
+        self.0.fact(value)?.as_log2()
     }
 
     /// Returns the scale of a value in BGV.
     pub(crate) fn residue(self, value: Value) -> Option<u64> {
-        match self.0.fact(value)? {
-            Scale::Residue(it) => Some(*it),
-            _ => None,
-        }
+        self.0.fact(value)?.as_residue()
     }
 }
 
@@ -226,26 +226,12 @@ pub(crate) fn divided(scale: u64, modulus: u64, plaintext_modulus: u64) -> Optio
 }
 
 /// Returns the written scale, or `otherwise` if there is none; an unreadable scale is unknown.
-fn written(said: Said, otherwise: Scale) -> Scale {
+fn written(said: Said, scale: fn(u32) -> Scale, otherwise: Scale) -> Scale {
     match said {
-        Said::Number(bits) => Scale::Log2(Bits::all(bits.into())),
+        Said::Number(it) => scale(it),
         Said::Nothing => otherwise,
         Said::Unreadable => Scale::Unknown,
     }
-}
-
-/// Returns the written scale in BGV; see [`written`].
-fn written_residue(said: Said, otherwise: Scale) -> Scale {
-    match said {
-        Said::Number(it) => Scale::Residue(it.into()),
-        Said::Nothing => otherwise,
-        Said::Unreadable => Scale::Unknown,
-    }
-}
-
-/// Returns the scale of a result that has an operand without a scale.
-fn undetermined(operands: &[Scale]) -> Option<Scale> {
-    [Scale::Bottom, Scale::Unknown].into_iter().find(|it| operands.contains(it))
 }
 
 /// Computes the scale of a result in BGV.
@@ -256,42 +242,37 @@ fn transfer_residue(
     (params, t): (&SchemeParams, u64),
 ) -> Scale {
     let name = ir.op_name(op);
+    let annotated =
+        |otherwise| written(annotation::on_result(ir, op, "scale"), Scale::residue, otherwise);
     match name {
-        "mgmt.init" => {
-            return written_residue(annotation::on_result(ir, op, "scale"), Scale::Residue(1));
-        }
-        "mgmt.adjust_scale" => {
-            return written_residue(annotation::on_result(ir, op, "scale"), Scale::Unknown);
-        }
-        "secret.conceal" => return Scale::Residue(1),
+        "mgmt.init" => return annotated(Scale::residue(1_u64)),
+        "mgmt.adjust_scale" => return annotated(Scale::Unknown),
+        "secret.conceal" => return Scale::residue(1_u64),
         _ if rules::decrypts(name) => return Scale::Plain,
         _ if ir.op(op).kind == OpKind::FuncCall || is_without_rule(name) => return Scale::Unknown,
         _ => {}
     }
     let operands: Vec<Scale> = rules::known_operands(ir, op, operands);
-    if let Some(it) = undetermined(&operands) {
+    if let Some(it) = Scale::undetermined(&operands) {
         return it;
     }
-    let mut scales = operands.iter().filter_map(|it| match it {
-        Scale::Residue(it) => Some(*it),
-        _ => None,
-    });
+    let mut scales = operands.iter().filter_map(|it| it.as_residue());
     let Some(first) = scales.next() else { return Scale::Plain };
     match name {
         "arith.muli" | "arith.mulf" => {
             let product = u128::from(first) * u128::from(scales.next().unwrap_or(first));
-            u64::try_from(product % u128::from(t)).map_or(Scale::Unknown, Scale::Residue)
+            u64::try_from(product % u128::from(t)).map_or(Scale::Unknown, Scale::residue)
         }
         "mgmt.modreduce" => {
             let from = ir.op(op).operands.first().and_then(|it| it.value);
             let level = from.and_then(|it| ir.known(it).left);
             let modulus = level.and_then(|it| params.q.get(it));
             let scale = modulus.and_then(|&it| divided(first, it, t));
-            scale.map_or(Scale::Unknown, Scale::Residue)
+            scale.map_or(Scale::Unknown, Scale::residue)
         }
         _ if rules::contracts(name) => Scale::Unknown,
         // HEIR uses the scale of the first operand.
-        _ => Scale::Residue(first),
+        _ => Scale::residue(first),
     }
 }
 
@@ -314,7 +295,7 @@ impl SparseForward for ScaleBits {
         if setting.and_then(residues).is_some() {
             let fresh = || {
                 let said = annotation::on_argument(ir, op, index, "scale");
-                (!known.is_lowered).then_some(written_residue(said, Scale::Residue(1)))
+                (!known.is_lowered).then_some(written(said, Scale::residue, Scale::residue(1_u64)))
             };
             return ciphertext::entry(ir, op, known.ciphertext, Scale::Plain, fresh);
         }
@@ -326,8 +307,8 @@ impl SparseForward for ScaleBits {
             if known.is_lowered {
                 return None;
             }
-            let default = Scale::Log2(Bits::all(default * self.fresh));
-            Some(written(annotation::on_argument(ir, op, index, "scale"), default))
+            let said = annotation::on_argument(ir, op, index, "scale");
+            Some(written(said, Scale::all_log2, Scale::all_log2(default * self.fresh)))
         };
         ciphertext::entry(ir, op, known.ciphertext, Scale::Plain, fresh)
     }
@@ -347,17 +328,12 @@ impl SparseForward for ScaleBits {
         let Some((params, default)) = setting.and_then(params) else {
             return Scale::Unknown;
         };
+        let annotated =
+            |otherwise| written(annotation::on_result(ir, op, "scale"), Scale::all_log2, otherwise);
         match name {
-            "mgmt.init" => {
-                let default = Scale::Log2(Bits::all(default));
-                return written(annotation::on_result(ir, op, "scale"), default);
-            }
-            "mgmt.adjust_scale" => {
-                return written(annotation::on_result(ir, op, "scale"), Scale::Unknown);
-            }
-            "mgmt.bootstrap" | "secret.conceal" => {
-                return Scale::Log2(Bits::all(default * self.fresh));
-            }
+            "mgmt.init" => return annotated(Scale::all_log2(default)),
+            "mgmt.adjust_scale" => return annotated(Scale::Unknown),
+            "mgmt.bootstrap" | "secret.conceal" => return Scale::all_log2(default * self.fresh),
             _ => {}
         }
         if rules::decrypts(name) {
@@ -367,13 +343,10 @@ impl SparseForward for ScaleBits {
             return Scale::Unknown;
         }
         let operands: Vec<Scale> = rules::known_operands(ir, op, operands);
-        if let Some(it) = undetermined(&operands) {
+        if let Some(it) = Scale::undetermined(&operands) {
             return it;
         }
-        let mut scales = operands.iter().filter_map(|it| match it {
-            Scale::Log2(bits) => Some(*bits),
-            _ => None,
-        });
+        let mut scales = operands.iter().filter_map(|it| it.as_log2());
         let Some(first) = scales.next() else { return Scale::Plain };
         match name {
             // A plaintext that is not encoded yet will get the scale of the other factor.
@@ -382,12 +355,12 @@ impl SparseForward for ScaleBits {
                 let sum = || first.map(other.unwrap_or(first), i64::saturating_add);
                 let result = ir.op(op).results.first().and_then(|&it| ir.known(it).left);
                 let (true, Some(level)) = (name == "arith.mulf", result) else {
-                    return Scale::Log2(sum());
+                    return Scale::log2(sum());
                 };
                 let target = default + modulus_at(params, level, default);
                 let factors = &ir.op(op).operands;
                 let is_square = factors.len() == 2 && factors[0].value == factors[1].value;
-                Scale::Log2(match other {
+                Scale::log2(match other {
                     Some(other) if !is_square => first.product(other, target),
                     _ if is_square => first.square(target),
                     _ => sum(),
@@ -403,29 +376,29 @@ impl SparseForward for ScaleBits {
                 let most = all.iter().map(|it| it.assumed).max().unwrap_or(first.assumed);
                 let populated = all.iter().map(|it| it.summand(most)).max();
                 let highest = all.iter().fold(first, |sum, &it| sum.map(it, i64::max));
-                Scale::Log2(Bits { populated: populated.unwrap_or(most), ..highest })
+                Scale::log2(Bits { populated: populated.unwrap_or(most), ..highest })
             }
             "mgmt.modreduce" => {
                 let from = ir.op(op).operands.first().and_then(|it| it.value);
                 let Some(level) = from.and_then(|it| ir.known(it).left) else {
                     return Scale::Unknown;
                 };
-                Scale::Log2(first.switched(modulus_at(params, level, default), default))
+                Scale::log2(first.switched(modulus_at(params, level, default), default))
             }
             _ if rules::contracts(name) && scales.next().is_some() => Scale::Unknown,
-            _ => Scale::Log2(first),
+            _ => Scale::log2(first),
         }
     }
 
     fn unbounded(&self, fact: &Scale) -> Option<Scale> {
         match fact {
             // Larger than any modulus.
-            Scale::Log2(bits) => {
+            Scale::Is(ScaleNumber::Log2(bits)) => {
                 let most = bits.written.max(bits.assumed).max(bits.populated);
                 (most > 1 << 16).then_some(Scale::Unknown)
             }
             Scale::Unknown => Some(Scale::Unknown),
-            Scale::Bottom | Scale::Plain | Scale::Residue(_) => None,
+            _ => None,
         }
     }
 }

@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 use noisy_syntax::{Attr, Def, Delta, Ir, Name, Op, OpKind, Region, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::facts::ciphertext::{Ciphertext, Level};
+use crate::facts::fact::{Ciphertext, Level};
 use crate::facts::header::Header;
 use crate::facts::known::{Heir, is_current};
-use crate::facts::{clients, loops, plaintext};
+use crate::facts::{clients, conflicts, loops, plaintext};
 use crate::ops::rules;
 use crate::text::annotation;
 use crate::text::setting::{Difference, Settings};
@@ -179,7 +179,9 @@ impl Kept {
         let Moved::These(moved) = heir.facts.moved() else { return None };
         let mut moved = moved.clone();
         let near = near_values(ir, &Touched::new(ir, heir, &moved, delta));
-        let changed = heir.find_conflicts(ir, near);
+        let before = heir.facts.analysis.conflicts.keys().copied();
+        let near = conflicts::near(ir, near.into_iter().chain(before));
+        let changed = heir.find_conflicts(ir, &near);
         if !changed.is_empty() {
             heir.facts.reconsider(&input, &changed);
             let Moved::These(also) = heir.facts.moved() else { return None };

@@ -11,18 +11,16 @@
 //! *Loops.* A loop with a known trip count is iterated that often. Bounds that increase in each
 //! iteration of another loop are widened to powers of two, and then become unknown.
 
-use std::fmt;
-
 use noisy_syntax::{Attr, AttrData, Dim, Form, Interner, Ir, Op, OpKind, Type, TypeData, Value};
 use rustc_hash::FxHashMap;
 
 use crate::facts::ciphertext::COEFFICIENTS;
 use crate::facts::ciphertext::is_secret_argument;
+use crate::facts::estimate::{Estimate, Measure};
 use crate::ops::rules;
 use crate::real_range::{Precision, RealRange};
 use noisy_dataflow::attributes::{self, Side};
-use noisy_dataflow::lattice::{Changed, Lattice};
-use noisy_dataflow::sparse::{AnalysisContext, Calls, Domain, Loops, Sparse, SparseForward};
+use noisy_dataflow::sparse::{AnalysisContext, Calls, Loops, Sparse, SparseForward};
 use noisy_dataflow::view::{Types, View};
 use noisy_integers::Integers;
 use noisy_integers::constant::Constant;
@@ -31,63 +29,16 @@ use noisy_integers::elements;
 /// The attribute that states the range of an argument.
 pub(crate) const NAME: &str = "noisy.range";
 
-/// The range of a value.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum ValueRange {
-    /// The value is unreachable.
-    #[default]
-    Bottom,
-    /// All numbers are in a range.
-    Within(RealRange),
-    /// Unknown.
-    Unknown,
-}
+/// The fact about the numbers of a value.
+pub type ValueRange = Estimate<RealRange>;
 
-impl From<Option<RealRange>> for ValueRange {
-    fn from(it: Option<RealRange>) -> Self {
-        it.map_or(ValueRange::Unknown, ValueRange::Within)
-    }
-}
-
-impl Lattice for ValueRange {
-    fn bottom() -> Self {
-        ValueRange::Bottom
+impl Measure for RealRange {
+    fn join(self, other: Self) -> Option<Self> {
+        Some(self.hull(other))
     }
 
-    fn join(&mut self, other: &Self) -> Changed {
-        use ValueRange::{Bottom, Unknown, Within};
-        let before = *self;
-        *self = match (before, *other) {
-            (Bottom, it) | (it, Bottom) => it,
-            (Unknown, _) | (_, Unknown) => Unknown,
-            (Within(a), Within(b)) => Within(a.hull(b)),
-        };
-        Changed::when(*self != before)
-    }
-}
-
-impl Domain for ValueRange {
-    fn unknown() -> Self {
-        ValueRange::Unknown
-    }
-
-    fn widened(&self, next: Self) -> Self {
-        match (*self, next) {
-            (ValueRange::Within(before), ValueRange::Within(now)) => {
-                now.widened_from(before).into()
-            }
-            _ => next,
-        }
-    }
-}
-
-impl fmt::Display for ValueRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ValueRange::Bottom => f.write_str("unreached"),
-            ValueRange::Within(it) => it.fmt(f),
-            ValueRange::Unknown => f.write_str("unknown"),
-        }
+    fn widened(self, next: Self) -> Option<Self> {
+        next.widened_from(self)
     }
 }
 
@@ -98,10 +49,7 @@ pub struct Ranges<'a>(pub &'a Sparse<ValueRanges>);
 impl Ranges<'_> {
     /// Returns the range of a value; `None` if it is unknown.
     pub fn of(&self, value: Value) -> Option<RealRange> {
-        match self.0.fact(value)? {
-            ValueRange::Within(it) => Some(*it),
-            _ => None,
-        }
+        self.0.fact(value)?.known()
     }
 }
 
@@ -351,8 +299,8 @@ fn rotate_and_reduce(
     let steps = ir.interner().int_value(ir.attr(op, "steps")?)?;
     let steps = u64::try_from(steps).ok().filter(|_| is_sum)?;
     let summand = match *given {
-        [ValueRange::Within(a)] => a,
-        [ValueRange::Within(a), ValueRange::Within(b)] => a.multiply(b, to)?,
+        [ValueRange::Is(a)] => a,
+        [ValueRange::Is(a), ValueRange::Is(b)] => a.multiply(b, to)?,
         _ => return None,
     };
     summand.sum_of(steps, RealRange::point(0.0)?, to)
@@ -366,10 +314,7 @@ fn result(
     given: &[ValueRange],
     to: Precision,
 ) -> Option<RealRange> {
-    let at = |index: usize| match given.get(index)? {
-        ValueRange::Within(it) => Some(*it),
-        _ => None,
-    };
+    let at = |index: usize| given.get(index)?.known();
     let operand = |index: usize| ir.op(op).operands.get(index).and_then(|it| it.value);
     let is_square = operand(0).is_some() && operand(0) == operand(1);
     match rule {
@@ -433,7 +378,7 @@ impl SparseForward for ValueRanges {
             return ValueRange::Unknown;
         }
         match stated(ir, op, index) {
-            Some(StatedRange::Of(it)) => ValueRange::Within(it),
+            Some(StatedRange::Of(it)) => ValueRange::Is(it),
             Some(StatedRange::Unreadable) => ValueRange::Unknown,
             None => self.input.filter(|_| is_secret_argument(ir, op, index, value)).into(),
         }

@@ -3,12 +3,12 @@
 use noisy_syntax::{Def, Ir, Value};
 use rustc_hash::FxHashSet;
 
-use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
+use crate::facts::fact::{Ciphertext, Dimension, Level};
 use crate::facts::known::Heir;
 use crate::facts::value_range::Ranges;
 use crate::ops::rules;
 use crate::real_range::RealRange;
-use crate::report::sites::made_of;
+use crate::report::origins::made_of;
 use noisy_dataflow::flow;
 
 /// The largest number of steps of a chain in a report.

@@ -7,7 +7,8 @@
 use noisy_syntax::{Def, Ir, Op, Value};
 use rustc_hash::FxHashSet;
 
-use crate::facts::ciphertext::{Ciphertext, Moved};
+use crate::facts::ciphertext::Moved;
+use crate::facts::fact::Ciphertext;
 use crate::facts::known::Heir;
 use crate::ops::rules::{self, DimensionRule};
 use crate::report::quantities::{Quantities, Quantity};
@@ -147,7 +148,7 @@ pub fn effect(ir: &Ir, heir: &Heir, op: Op) -> Option<String> {
         Some(DimensionRule::Product) if secret.len() > 1 => {
             let dimension = |it: &Value| match heir.ciphertext(*it) {
                 Ciphertext::Encrypted {
-                    dimension: crate::facts::ciphertext::Dimension::Known(n),
+                    dimension: crate::facts::fact::Dimension::Known(n),
                     ..
                 } => Some(n),
                 _ => None,

@@ -6,7 +6,7 @@
 use noisy_syntax::Ir;
 use noisy_syntax::Op;
 
-use crate::facts::ciphertext::Ciphertext;
+use crate::facts::fact::Ciphertext;
 use crate::facts::known::Heir;
 use crate::ops::catalogue::LevelRule;
 use crate::ops::rules::{self, DimensionRule};

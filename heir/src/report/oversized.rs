@@ -16,7 +16,7 @@ use noisy_syntax::{Def, Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 
-use crate::facts::ciphertext::{Ciphertext, Dimension};
+use crate::facts::fact::{Ciphertext, Dimension};
 use crate::facts::known::Heir;
 use crate::facts::loops;
 use crate::ops::rules;

@@ -8,7 +8,7 @@ use std::fmt;
 
 use noisy_syntax::{Ir, Value};
 
-use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
+use crate::facts::fact::{Ciphertext, Dimension, Level};
 use crate::facts::known::Heir;
 use crate::facts::noise::HeirNoise;
 use crate::facts::scale::Scales;
@@ -99,7 +99,7 @@ impl Quantities<'_> {
             used,
             is_unplaced,
             dimension: match dimension {
-                Dimension::Known(n) if !heir.unchecked(value).dimension => Some(n),
+                Dimension::Known(n) if !heir.is_dimension_unchecked(value) => Some(n),
                 _ => None,
             },
             scale: self.scales.and_then(|it| it.log2(value)),

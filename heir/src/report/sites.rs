@@ -10,12 +10,11 @@ use std::sync::OnceLock;
 
 use noisy_syntax::{Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 
 use crate::annotations::scales::{self, ScaleFault};
 use crate::annotations::unreadable::{self, Unreadable};
 use crate::annotations::votes::{Mismatch, Resized, Stage, Written};
-use crate::facts::ciphertext::{Ciphertext, Dimension};
+use crate::facts::fact::{Ciphertext, Dimension};
 use crate::facts::known::Heir;
 use crate::facts::noise::HeirNoise;
 use crate::facts::plaintext;
@@ -23,6 +22,8 @@ use crate::facts::scale::Scales;
 use crate::facts::value_range::Ranges;
 use crate::ops::{catalogue, rules};
 use crate::options::Options;
+use crate::report::management::Management;
+use crate::report::origins::made_of;
 use crate::report::oversized::{self, OversizedOperand, Progress};
 use crate::report::underflow::{self, Recursion, Underflow, Varying};
 use crate::text::annotation;
@@ -36,7 +37,6 @@ use crate::verdict::scales::{self as verdict_scales, FirstOp, UnequalScales};
 use crate::verdict::types::remedy::{self, Remedy};
 use crate::verdict::types::{self, Mistyped, SchemeTypes, Target};
 use crate::verdict::unlowered::{self, Judge, Unlowered};
-use noisy_dataflow::flow;
 
 /// The inputs of the rules.
 #[derive(Clone, Copy, Debug)]
@@ -53,14 +53,6 @@ pub struct Sight<'a> {
     pub ranges: Option<Ranges<'a>>,
     /// The options of the user.
     pub options: Options,
-}
-
-/// Numbers of `mgmt` ops in a function.
-#[derive(Clone, Copy, Debug, Default)]
-struct Managed {
-    n: usize,
-    n_relinearizations: usize,
-    n_using_levels: usize,
 }
 
 /// The sets of ops to report.
@@ -99,10 +91,7 @@ pub struct Sites {
     /// results of the generic.
     wide_ends: FxHashSet<Op>,
     oversized_operands: OnceLock<Vec<OversizedOperand>>,
-    /// The `mgmt` ops, each with its function, true if it relinearizes and true if it uses levels;
-    /// and their numbers in each function.
-    managers: FxHashMap<Op, (Option<Op>, bool, bool)>,
-    managed: FxHashMap<Option<Op>, Managed>,
+    management: Management,
     written: Written,
     /// Ops with an annotation without a readable level, and ops with another unreadable attribute.
     unreadable: FxHashSet<Op>,
@@ -167,12 +156,12 @@ impl Sites {
 
     /// Returns true if the program has `mgmt` ops.
     pub(crate) fn has_management(&self) -> bool {
-        !self.managers.is_empty()
+        !self.management.is_empty()
     }
 
     fn settle(&mut self, at: &Sight<'_>) {
-        let managed = &self.managed;
-        self.written.settle(at.ir, at.heir, &|it| stage(managed, it));
+        let management = &self.management;
+        self.written.settle(at.ir, at.heir, &|it| management.stage(it));
     }
 
     fn forget(&mut self, op: Op) {
@@ -199,10 +188,9 @@ impl Sites {
         ] {
             put(set, op, false);
         }
-        if self.wide.remove(&op) {
+        if self.management.forget(op) | self.wide.remove(&op) {
             self.oversized_operands = OnceLock::new();
         }
-        self.unmanage(op);
         self.written.forget(op);
     }
 
@@ -244,44 +232,14 @@ impl Sites {
     }
 
     fn note_wide(&mut self, ir: &Ir, heir: &Heir, op: Op) {
-        self.unmanage(op);
-        let name = ir.op_name(op);
-        if rules::manages(name) {
-            let (function, relinearizes) = (ir.function_of(op), name == "mgmt.relinearize");
-            let uses_levels = rules::uses_levels(name);
-            self.managers.insert(op, (function, relinearizes, uses_levels));
-            let here = self.managed.entry(function).or_default();
-            here.n += 1;
-            here.n_relinearizations += usize::from(relinearizes);
-            here.n_using_levels += usize::from(uses_levels);
-            let is_first = here.n == 1
-                || relinearizes && here.n_relinearizations == 1
-                || uses_levels && here.n_using_levels == 1;
-            if is_first {
-                self.oversized_operands = OnceLock::new();
-            }
-        }
+        let is_other_stage = self.management.note(ir, op);
         let is_wide = oversized::is_wide(ir, heir, op);
-        if put(&mut self.wide, op, is_wide) || is_wide {
+        if put(&mut self.wide, op, is_wide) || is_wide || is_other_stage {
             self.oversized_operands = OnceLock::new();
         }
-        let is_end = is_wide && name == "secret.yield";
+        let is_end = is_wide && ir.op_name(op) == "secret.yield";
         put(&mut self.wide_ends, op, is_end);
         put(&mut self.over_two, op, is_end || is_wide && oversized::is_over(ir, heir, op));
-    }
-
-    fn unmanage(&mut self, op: Op) {
-        let Some((function, relinearizes, uses_levels)) = self.managers.remove(&op) else { return };
-        let Some(here) = self.managed.get_mut(&function) else { return };
-        here.n -= 1;
-        here.n_relinearizations -= usize::from(relinearizes);
-        here.n_using_levels -= usize::from(uses_levels);
-        let was_last = here.n == 0
-            || relinearizes && here.n_relinearizations == 0
-            || uses_levels && here.n_using_levels == 0;
-        if was_last {
-            self.oversized_operands = OnceLock::new();
-        }
     }
 
     /// Returns relinearizations of ciphertexts with two polynomials, in textual order.
@@ -549,7 +507,7 @@ impl Sites {
     }
 
     fn stage(&self, function: Option<Op>) -> Stage {
-        stage(&self.managed, function)
+        self.management.stage(function)
     }
 
     /// Returns the annotations of one op with a wrong number of polynomials; see
@@ -601,16 +559,6 @@ fn first_over_modulus(at: &Sight<'_>, value: Value) -> Option<OverModulus> {
     (!made_of(at.ir, value).iter().any(|&it| over(it).is_some())).then_some(found)
 }
 
-/// Returns the progress of HEIR's passes in a function.
-fn stage(managed: &FxHashMap<Option<Op>, Managed>, function: Option<Op>) -> Stage {
-    let here = managed.get(&function).copied().unwrap_or_default();
-    Stage {
-        is_managed: here.n > 0,
-        uses_levels: here.n_using_levels > 0,
-        is_relinearized: here.n_relinearizations > 0,
-    }
-}
-
 /// Inserts an op into a set or removes it; returns true if the set changed.
 fn put(set: &mut FxHashSet<Op>, op: Op, is_in: bool) -> bool {
     if is_in { set.insert(op) } else { !set.is_empty() && set.remove(&op) }
@@ -644,7 +592,7 @@ fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
         heir.ciphertext(value),
         Ciphertext::Encrypted { dimension: Dimension::Known(2), .. }
     );
-    ir.defining_op(value).is_some() && is_two && !heir.unchecked(value).dimension
+    ir.defining_op(value).is_some() && is_two && !heir.is_dimension_unchecked(value)
 }
 
 /// Returns true if the noise of a value exceeds the budget of its level, but none of the values
@@ -652,41 +600,4 @@ fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
 fn is_first_over(ir: &Ir, noise: HeirNoise<'_>, value: Value) -> bool {
     noise.excess(value).is_some()
         && !made_of(ir, value).iter().any(|&it| noise.excess(it).is_some())
-}
-
-/// Returns the values that a value is computed from or fed by, each once.
-pub fn made_of(ir: &Ir, value: Value) -> SmallVec<[Value; 4]> {
-    let mut out: SmallVec<[Value; 4]> = SmallVec::new();
-    match ir.defining_op(value) {
-        Some(op) if ir.op(op).regions.is_empty() => {
-            out.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
-        }
-        _ => {}
-    }
-    out.extend(flow::feeders(ir, value).into_iter().map(|it| it.1));
-    out.sort_unstable();
-    out.dedup();
-    out
-}
-
-/// Returns true if the number of polynomials of a value depends on an op of `linalg`, whose results
-/// have no polynomials in HEIR: it does not look into ops with regions. *Cost.* The values that the
-/// value is computed from, up to a bound.
-pub fn stands_on_linalg(ir: &Ir, value: Value) -> bool {
-    const MOST: usize = 10_000;
-    let mut seen = FxHashSet::default();
-    let mut stack = vec![value];
-    while let Some(value) = stack.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        let name = ir.defining_op(value).map_or("", |it| ir.op_name(it));
-        if name.starts_with("linalg.") || seen.len() > MOST {
-            return true;
-        }
-        if rules::dimension(name) != Some(rules::DimensionRule::Relinearize) {
-            stack.extend(made_of(ir, value));
-        }
-    }
-    false
 }

@@ -7,7 +7,7 @@
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::{Ciphertext, Level};
+use crate::facts::fact::{Ciphertext, Level};
 use crate::facts::known::Heir;
 use crate::facts::loops;
 use crate::ops::rules;
@@ -34,7 +34,7 @@ pub(crate) fn runs_out(
     value: Value,
 ) -> bool {
     let over = |value: Value| match heir.ciphertext(value) {
-        _ if heir.unchecked(value).level => false,
+        _ if heir.is_level_unchecked(value) => false,
         Ciphertext::Encrypted { level, .. } => match level {
             Level::Used(n) => most(value).is_some_and(|most| n > most),
             Level::All => false,

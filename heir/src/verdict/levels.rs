@@ -6,7 +6,7 @@
 
 use noisy_syntax::{Ir, Op, Value};
 
-use crate::facts::ciphertext::{Ciphertext, Level};
+use crate::facts::fact::{Ciphertext, Level};
 use crate::facts::known::Heir;
 use crate::verdict::requirements::{self, Condition, Requirement};
 
@@ -30,7 +30,7 @@ pub struct UnequalLevels {
 /// Returns the used levels of a ciphertext, if they are known and checked.
 fn used(ir: &Ir, heir: &Heir, value: Value) -> Option<u32> {
     let Ciphertext::Encrypted { level, .. } = heir.ciphertext(value) else { return None };
-    if heir.unchecked(value).level || level == Level::Invalid {
+    if heir.is_level_unchecked(value) || level == Level::Invalid {
         return None;
     }
     heir.number(ir, value, level)

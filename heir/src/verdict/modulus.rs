@@ -6,7 +6,7 @@
 
 use noisy_syntax::{Ir, Value};
 
-use crate::facts::ciphertext::Ciphertext;
+use crate::facts::fact::Ciphertext;
 use crate::facts::known::Heir;
 use crate::facts::scale::{Scales, modulus_bits};
 use crate::text::annotation;
@@ -33,7 +33,7 @@ pub(crate) fn over(
     value: Value,
 ) -> Option<OverModulus> {
     if !matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
-        || heir.unchecked(value).level
+        || heir.is_level_unchecked(value)
     {
         return None;
     }

@@ -7,7 +7,7 @@
 
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
 
-use crate::facts::ciphertext::Ciphertext;
+use crate::facts::fact::Ciphertext;
 use crate::facts::known::Heir;
 use crate::facts::plaintext::is_init;
 
@@ -24,7 +24,7 @@ pub struct Unencoded {
 
 /// Returns true if a value is a plaintext whose facts are checked.
 pub(super) fn is_plain(heir: &Heir, value: Value) -> bool {
-    heir.ciphertext(value) == Ciphertext::Plain && !heir.unchecked(value).is_any()
+    heir.ciphertext(value) == Ciphertext::Plain && !heir.written_as(value).has_open()
 }
 
 /// Returns true if a value is an `arith.constant`.

@@ -22,7 +22,7 @@
 use noisy_syntax::{Def, Ir, Op, OpKind, TypeData, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::facts::ciphertext::Ciphertext;
+use crate::facts::fact::Ciphertext;
 use crate::facts::known::Heir;
 use crate::facts::plaintext::is_init;
 use crate::facts::scale::{Bits, Scales, modulus_at, params, residues};

@@ -14,7 +14,7 @@ mod regions;
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
-use crate::facts::ciphertext::{Ciphertext, Dimension, Level};
+use crate::facts::fact::{Ciphertext, Dimension, Level};
 use crate::facts::known::Heir;
 use crate::text::setting::Scheme;
 use crate::verdict::out_of_range;
@@ -337,7 +337,7 @@ fn is_inner_end(ir: &Ir, op: Op) -> bool {
 /// Returns true if a value is a ciphertext whose facts are checked.
 fn is_encrypted(heir: &Heir, value: Value) -> bool {
     matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. })
-        && !heir.unchecked(value).is_any()
+        && !heir.written_as(value).has_open()
 }
 
 /// Returns the level and the number of polynomials of a ciphertext, if they are known.

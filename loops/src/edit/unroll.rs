@@ -1,8 +1,10 @@
 //! Unrolling, unroll and jam, and peeling, with a second loop for the remaining iterations.
 
+use noisy_syntax::TextEdit;
+
 use super::header::Header;
 use super::names::{self, fresh, renamed};
-use super::{Edit, EditResult, Edits, MOST_COPIED, UNROLL, carry_nothing, insert};
+use super::{EditResult, Edits, MOST_COPIED, UNROLL, carry_nothing, insert};
 
 /// The bounds of the loop over groups of iterations, and of the loop over the remaining iterations.
 struct Split {
@@ -48,9 +50,9 @@ impl Edits<'_> {
         match &split.high {
             Some(high) => {
                 let range = it.high.start..it.high.end;
-                out.push(Edit { range, text: format!("{high} step {step}") });
+                out.push(TextEdit { range, text: format!("{high} step {step}") });
             }
-            None => out.push(Edit { range: old..it.high.end, text: format!(" step {step}") }),
+            None => out.push(TextEdit { range: old..it.high.end, text: format!(" step {step}") }),
         }
         if let Some(rest) = &split.rest {
             let whole = self.ir.range(it.op);
@@ -74,7 +76,7 @@ impl Edits<'_> {
         it: &Header,
         suffix: &str,
         from: usize,
-        edits: &mut Vec<Edit>,
+        edits: &mut Vec<TextEdit>,
     ) -> (String, String) {
         let end = self.ir.range(it.op).end;
         let Some(carried) = &it.carried else {
@@ -82,7 +84,7 @@ impl Edits<'_> {
         };
         let name = self.fresh_in_function(it, &carried.result, suffix);
         let text = carried.definition(&name);
-        edits.push(Edit { range: carried.result_range.clone(), text });
+        edits.push(TextEdit { range: carried.result_range.clone(), text });
         let (mut out, mut at) = (String::new(), from);
         for (start, value) in carried.starts.iter().zip(carried.uses(&name)) {
             out += &self.text(&(at..start.start));
@@ -161,7 +163,7 @@ impl Edits<'_> {
         out.push(insert(end, copies));
         if let Some(carried) = &it.carried {
             let both = carried.yielded.iter().zip(passed);
-            out.extend(both.map(|(range, text)| Edit { range: range.clone(), text }));
+            out.extend(both.map(|(range, text)| TextEdit { range: range.clone(), text }));
         }
         Ok(out)
     }
@@ -213,11 +215,11 @@ impl Edits<'_> {
             let name = self.fresh_in_function(it, &carried.result, "_first");
             results = format!("{} = ", carried.definition(&name));
             let both = carried.starts.iter().zip(carried.uses(&name));
-            out.extend(both.map(|(range, text)| Edit { range: range.clone(), text }));
+            out.extend(both.map(|(range, text)| TextEdit { range: range.clone(), text }));
         }
         let first = format!("{results}affine.for {} = {low} to {end}{rest}\n{indent}", it.iv);
         out.push(insert(whole.start, first));
-        out.push(Edit { range: it.low.clone(), text: next.to_string() });
+        out.push(TextEdit { range: it.low.clone(), text: next.to_string() });
         Ok(out)
     }
 }

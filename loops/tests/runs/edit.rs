@@ -1,20 +1,13 @@
 //! Checks that the edits of transformations give valid programs with fresh names.
 
 use noisy_loops::edit::names::fresh;
-use noisy_loops::edit::{Edit, Options, offers};
-use noisy_syntax::{OpKind, Source};
+use noisy_loops::edit::{Options, offers};
+use noisy_syntax::{OpKind, Source, TextEdit};
 
 /// Applies edits, which do not overlap, to a text.
-fn edited(text: &str, edits: &[Edit]) -> String {
-    let mut edits: Vec<_> = edits.iter().collect();
-    edits.sort_by_key(|it| (it.range.start, it.range.end));
-    let (mut out, mut at) = (String::new(), 0);
-    for it in edits {
-        out += &text[at..it.range.start];
-        out += &it.text;
-        at = it.range.end;
-    }
-    out + &text[at..]
+fn edited(text: &str, edits: &[TextEdit]) -> String {
+    let edits = TextEdit::in_order(edits.to_vec()).expect("they do not overlap");
+    TextEdit::apply_all(&edits, text)
 }
 
 /// Returns the title of each possible transformation in a text, and the text after it.

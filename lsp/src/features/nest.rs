@@ -192,14 +192,6 @@ pub(crate) fn about(document: &Document, op: Op, settings: Loops) -> Option<Stri
     })
 }
 
-/// A transformation of a loop.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LoopAction {
-    pub title: String,
-    /// The edits, or the reason why there are none.
-    pub edits: Result<Vec<TextEdit>, String>,
-}
-
 /// The loop whose header contains an offset.
 fn loop_at(document: &Document, offset: usize) -> Option<Op> {
     let ir = document.ir();
@@ -209,15 +201,14 @@ fn loop_at(document: &Document, offset: usize) -> Option<Op> {
 }
 
 /// The transformations of the loop whose header contains an offset.
-pub(crate) fn actions(document: &Document, offset: usize, settings: Loops) -> Vec<LoopAction> {
+pub(crate) fn actions(document: &Document, offset: usize, settings: Loops) -> Vec<Offer> {
     let Some(op) = loop_at(document, offset) else { return Vec::new() };
     let options = edit::Options {
         tile_size: (settings.tile_size > 0).then(|| settings.tile_size.into()),
         cache: i64::from(settings.tile_cache) * 1024,
         aliasing: aliasing(settings),
     };
-    let of = |it: Offer| LoopAction { title: it.title, edits: it.edits.map(text_edits) };
-    edit::offers(document.source(), op, &options).into_iter().map(of).collect()
+    edit::offers(document.source(), op, &options)
 }
 
 /// The start of the nest whose outermost loop has the offset in its header, if the nest can be
@@ -239,11 +230,7 @@ pub(crate) fn best_schedule(
     settings: Loops,
 ) -> Result<Vec<TextEdit>, String> {
     let op = loop_at(document, start).ok_or("there is no loop")?;
-    noisy_opt::passes::best_schedule(document.source(), op, aliasing(settings)).map(text_edits)
-}
-
-fn text_edits(edits: Vec<edit::Edit>) -> Vec<TextEdit> {
-    edits.into_iter().map(|it| TextEdit { range: it.range, text: it.text }).collect()
+    noisy_opt::passes::best_schedule(document.source(), op, aliasing(settings))
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 
 use std::ops::Range;
 
-use noisy_format::Edit;
-use noisy_syntax::Source;
+use noisy_syntax::{Source, TextEdit};
 use ropey::Rope;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
@@ -52,7 +51,7 @@ async fn edits(session: &Session, uri: &lsp::Uri, range: Option<lsp::Range>) -> 
 }
 
 /// The edits; none for a text with syntax errors, which the diagnostics report.
-fn formatted(text: &Rope, range: Option<Range<usize>>) -> Vec<Edit> {
+fn formatted(text: &Rope, range: Option<Range<usize>>) -> Vec<TextEdit> {
     let source = Source::new(&text.to_string());
     let found = match range {
         Some(range) => noisy_format::format_range(&source, range),
@@ -82,8 +81,7 @@ pub(crate) async fn on_type(
     Ok(found.map(|(text, found)| to_proto(session, &text, &found)))
 }
 
-fn to_proto(session: &Session, text: &Rope, edits: &[Edit]) -> Vec<lsp::TextEdit> {
+fn to_proto(session: &Session, text: &Rope, edits: &[TextEdit]) -> Vec<lsp::TextEdit> {
     let encoding = session.connection.capabilities().encoding;
-    let edit = |it: &Edit| proto::edit::edit(text, encoding, &it.range, &it.text);
-    edits.iter().map(edit).collect()
+    proto::edit::edits(text, encoding, edits)
 }

@@ -2,7 +2,7 @@
 
 use noisy_loops::Aliasing;
 use noisy_loops::edit::{Options, offers};
-use noisy_syntax::{OpKind, Source};
+use noisy_syntax::{OpKind, Source, TextEdit};
 
 use crate::common::read;
 use crate::machine::result;
@@ -10,17 +10,9 @@ use crate::writer::Writer;
 use crate::{ops, with_body};
 
 /// Returns a text after edits, which must not overlap.
-fn edited(text: &str, edits: &[noisy_loops::edit::Edit]) -> String {
-    let mut edits: Vec<_> = edits.iter().collect();
-    edits.sort_by_key(|it| (it.range.start, it.range.end));
-    let (mut out, mut at) = (String::new(), 0);
-    for it in edits {
-        assert!(it.range.start >= at, "edits overlap");
-        out += &text[at..it.range.start];
-        out += &it.text;
-        at = it.range.end;
-    }
-    out + &text[at..]
+fn edited(text: &str, edits: &[TextEdit]) -> String {
+    let edits = TextEdit::in_order(edits.to_vec()).expect("they do not overlap");
+    TextEdit::apply_all(&edits, text)
 }
 
 #[test]

@@ -11,7 +11,7 @@ use noisy_syntax::{Op, OpKind, Value};
 use super::text::{Pass, Style};
 use crate::extract::arithmetic;
 use crate::scale::BITS;
-use crate::write::in_front;
+use crate::write::fresh;
 
 /// Maximum number of terms of a sum or factors of a product.
 const MOST_TERMS: usize = 64;
@@ -107,15 +107,15 @@ impl Pass<'_> {
                     self.product(rest, style, &mut lines)
                 };
                 if !lines.is_empty() {
-                    self.edits.push(in_front(self.program, end, &lines));
+                    self.edits.push(self.program.source().in_front_of(end, &lines));
                 }
                 let range = ir.absolute(end, ir.op(end).operands[at].span);
                 self.replace(range, text);
             }
             if let Some((_, line)) = zero {
-                self.edits.push(in_front(self.program, op, &[line]));
+                self.edits.push(self.program.source().in_front_of(op, &[line]));
             }
-            let choice = self.names.fresh("choice");
+            let choice = fresh(&mut self.names, "choice");
             self.replace(ir.absolute(op, name.span), choice.clone());
             let mut lines = Vec::new();
             let to = ir.value_text(result);
@@ -136,7 +136,7 @@ impl Pass<'_> {
         if after.is_empty() {
             return false;
         }
-        self.edits.push(in_front(self.program, next, &after));
+        self.edits.push(self.program.source().in_front_of(next, &after));
         true
     }
 
@@ -207,7 +207,7 @@ impl Pass<'_> {
         let quiet = args.into_iter().find(|&it| self.is_noisy(it));
         let value = quiet.or_else(|| of.keys().next().copied());
         let value = value.map_or_else(String::new, |it| self.ir.value_text(it));
-        let name = self.names.fresh("zero");
+        let name = fresh(&mut self.names, "zero");
         let line = style.line(&name, "sub", &value, &value);
         (name, line)
     }
@@ -231,7 +231,7 @@ impl Pass<'_> {
                         Some(before) => {
                             let (base, op) =
                                 if is_negative { ("difference", "sub") } else { ("sum", "add") };
-                            let name = self.names.fresh(base);
+                            let name = fresh(&mut self.names, base);
                             lines.push(style.line(&name, op, &before, &text));
                             name
                         }
@@ -251,7 +251,7 @@ impl Pass<'_> {
                 at = Some(match at {
                     None => text.clone(),
                     Some(before) => {
-                        let name = self.names.fresh("product");
+                        let name = fresh(&mut self.names, "product");
                         lines.push(style.line(&name, "mul", &before, &text));
                         name
                     }

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::text::{Pass, Style};
 use crate::extract::is_ring;
-use crate::write::{in_front, whole};
+use crate::write::fresh;
 
 /// Returns edits that move invariant arithmetic out of the innermost loop around it. Outer loops
 /// are handled in the next pass.
@@ -56,15 +56,15 @@ pub(super) fn hoisted(program: &Program, functions: &[Op]) -> Option<Vec<TextEdi
                 _ => "mul",
             };
             if n_defs.get(&ir.value(result).name) != Some(&1) {
-                renamed.insert(result, pass.names.fresh("invariant"));
+                renamed.insert(result, fresh(&mut pass.names, "invariant"));
             }
             let to = renamed.get(&result).cloned().unwrap_or_else(|| ir.value_text(result));
             lines.push(Style::of(ir, op).line(&to, name, &a, &b));
-            pass.replace(whole(program, op), String::new());
+            pass.replace(program.source().lines_of(op, true), String::new());
             here.insert(op);
         }
         if !lines.is_empty() {
-            pass.edits.push(in_front(program, of, &lines));
+            pass.edits.push(program.source().in_front_of(of, &lines));
         }
         moved.extend(here);
     }

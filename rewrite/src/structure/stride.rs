@@ -3,7 +3,7 @@
 //! A loop with `n` iterations becomes a loop with `n / k` iterations, whose body is repeated `k`
 //! times, and a loop for the remaining iterations.
 
-use noisy_analyses::{Program, TextEdit};
+use noisy_analyses::{FreshNames, Program, TextEdit};
 use noisy_dataflow::flow::{self, Flow};
 use noisy_integers::constant::Constant;
 use noisy_syntax::{Form, Op, OpKind, Region, Value};
@@ -13,7 +13,7 @@ use super::text::Pass;
 use crate::extract::arithmetic;
 use crate::placing::{MOST_CODE_GROWTH, SMALL};
 use crate::scale::BITS;
-use crate::write::in_front;
+use crate::write::fresh;
 
 /// A loop whose iterations can be combined.
 pub(super) struct Loop {
@@ -229,7 +229,7 @@ impl Pass<'_> {
                 let own = self.program.source().slice(range.clone());
                 (own.split('=').next().unwrap_or_default().trim_end().to_owned(), Vec::new())
             } else {
-                let base = self.names.fresh("strides");
+                let base = fresh(&mut self.names, "strides");
                 match of.inits.len() {
                     1 => (base.clone(), vec![base]),
                     n => (format!("{base}:{n}"), (0..n).map(|it| format!("{base}#{it}")).collect()),
@@ -264,7 +264,7 @@ impl Pass<'_> {
             }
         }
         if !constants.lines.is_empty() {
-            let lines = in_front(self.program, of.op, &constants.lines);
+            let lines = self.program.source().in_front_of(of.op, &constants.lines);
             text = lines.text + &text;
         }
         self.replace(range, text);
@@ -284,7 +284,7 @@ impl Pass<'_> {
             if copy > 0 {
                 now.retain(|it, _| of.args.contains(it));
                 if uses_index {
-                    let (name, index) = (self.names.fresh("index"), ir.value_text(of.index));
+                    let (name, index) = (fresh(&mut self.names, "index"), ir.value_text(of.index));
                     let by = of.step * i128::from(copy);
                     let line = if is_affine {
                         format!("{name} = affine.apply affine_map<(d0) -> (d0 + {by})>({index})")
@@ -304,7 +304,7 @@ impl Pass<'_> {
                 let is_direct = ir.parent_op(op) == Some(of.op);
                 if is_direct && copy > 0 {
                     for it in &data.result_names {
-                        let name = self.names.fresh(ir.interner.str(it.name));
+                        let name = fresh(&mut self.names, ir.interner.str(it.name));
                         for &value in &data.results {
                             if ir.value(value).name == it.name {
                                 let own = ir.value_text(value);
@@ -361,10 +361,10 @@ struct Constants {
 }
 
 impl Constants {
-    fn name(&mut self, number: i128, names: &mut crate::write::Names) -> String {
+    fn name(&mut self, number: i128, names: &mut FreshNames<'_>) -> String {
         let lines = &mut self.lines;
         let new = || {
-            let name = names.fresh("c");
+            let name = fresh(names, "c");
             lines.push(format!("{name} = arith.constant {number} : index"));
             name
         };

@@ -1,11 +1,11 @@
 //! Text of new lines, and edits of programs.
 
-use noisy_analyses::{Program, TextEdit};
+use noisy_analyses::{FreshNames, Program, TextEdit};
 use noisy_syntax::{Form, Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
 use crate::extract::is_ring;
-use crate::write::{Names, binary, whole};
+use crate::write::binary;
 
 const NOISY: &str = "!noisy.i32";
 
@@ -13,14 +13,14 @@ const NOISY: &str = "!noisy.i32";
 pub(super) struct Pass<'a> {
     pub program: &'a Program,
     pub ir: &'a Ir,
-    pub names: Names,
+    pub names: FreshNames<'a>,
     pub edits: Vec<TextEdit>,
 }
 
 impl<'a> Pass<'a> {
     pub(super) fn new(program: &'a Program) -> Self {
         let ir = program.ir();
-        Self { program, ir, names: Names::of(ir), edits: Vec::new() }
+        Self { program, ir, names: FreshNames::of(ir), edits: Vec::new() }
     }
 
     pub(super) fn replace(&mut self, range: std::ops::Range<usize>, text: String) {
@@ -83,7 +83,7 @@ pub(super) fn without_unused(program: &Program, functions: &[Op]) -> Option<Vec<
             };
             if is_ring(pass.ir, op) && !data.results.iter().any(is_used) {
                 is_gone.insert(op, true);
-                pass.replace(whole(program, op), String::new());
+                pass.replace(program.source().lines_of(op, true), String::new());
             }
         }
     }

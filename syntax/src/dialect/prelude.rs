@@ -1,5 +1,21 @@
 //! The imports of the files with rows.
 
+/// The syntax of an op that makes a value of another type of its operand: other elements, then the
+/// type of the operand, a word, and the type of the result.
+macro_rules! converted {
+    ($from:expr, $word:literal $(, $element:expr)*) => {
+        &[
+            Operands(1),
+            $($element,)*
+            AttrDict,
+            COLON,
+            TypeOf($from),
+            Word($word),
+            TypeOf(Bind::Result),
+        ]
+    };
+}
+
 pub(super) use super::row::OpSpec;
 pub(super) use super::syntax::Element::*;
 pub(super) use super::syntax::{ARROW, Bind, COLON, COMMA};
@@ -10,3 +26,4 @@ pub(super) use crate::op_traits::{
 pub(super) use crate::print::ResultNames;
 pub(super) use crate::verify::Rules;
 pub(super) use crate::{OpKind, TokenKind, Type};
+pub(super) use converted;

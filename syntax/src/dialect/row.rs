@@ -85,6 +85,16 @@ impl OpSpec {
     pub const PURE: OpSpec =
         OpSpec { effects: Effects::NONE, speculation: Speculation::Always, ..OpSpec::NONE };
 
+    /// An op with one region of one block and no effects of its own.
+    pub const STRUCTURED: OpSpec = OpSpec {
+        traits: Traits::SINGLE_BLOCK,
+        operands: Count::ANY,
+        results: Count::ANY,
+        regions: Count::exactly(1),
+        effects: Effects::NONE,
+        ..OpSpec::NONE
+    };
+
     /// A row of a terminator that passes on its operands.
     pub const TERMINATOR: OpSpec =
         OpSpec { traits: Traits::TERMINATOR, operands: Count::ANY, ..OpSpec::PURE };

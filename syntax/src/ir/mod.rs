@@ -28,8 +28,8 @@ pub(crate) use locations::Locations;
 use smallvec::SmallVec;
 
 use crate::{
-    Alias, AliasUse, Attr, Block, Form, Interner, Name, Op, OpKind, Problem, Region, Span, Type,
-    Value, namespace,
+    Alias, AliasUse, Attr, AttrData, Block, Form, Interner, Name, Op, OpKind, Problem, Region,
+    Span, Type, Value, namespace,
 };
 pub use seq::Iter as Items;
 pub(crate) use starts::Starts;
@@ -340,6 +340,18 @@ impl Ir {
     pub fn attr(&self, op: Op, name: &str) -> Option<Attr> {
         let attrs = &self.op(op).extra.as_deref()?.attrs;
         attrs.iter().find(|it| self.interner.str(it.0) == name).map(|it| it.1)
+    }
+
+    /// The sizes of its groups of operands that an op states, if they add up.
+    pub(crate) fn segment_sizes(&self, op: Op) -> Option<Vec<usize>> {
+        let attr = self.attr(op, "operandSegmentSizes")?;
+        let AttrData::DenseArray { values, .. } = self.interner.attr_data(attr) else {
+            return None;
+        };
+        let size = |&it: &Attr| usize::try_from(self.interner.int_value(it)?).ok();
+        let sizes: Vec<usize> = values.iter().map(size).collect::<Option<_>>()?;
+        let total = sizes.iter().try_fold(0_usize, |sum, &it| sum.checked_add(it));
+        (total == Some(self.op(op).operands.len())).then_some(sizes)
     }
 
     /// The op that defines a value; `None` for an argument.

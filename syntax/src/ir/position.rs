@@ -82,42 +82,37 @@ impl Ir {
     /// The innermost item (op, label or chunk) whose text, including leading trivia, contains the
     /// byte at `offset`.
     pub fn item_at(&self, offset: usize) -> Option<Op> {
-        let mut region = self.root;
-        let mut base = 0;
         let mut found = None;
-        'descend: loop {
-            let Some((op, at)) = seq::find(self, region, offset.saturating_sub(base)) else {
-                return found;
-            };
+        self.descend(offset, |op, _, _| {
             found = Some(op);
-            let mut start = base + at;
-            for &(own, inner) in &self.op(op).regions {
-                let from = start + own as usize;
-                let len = self.region_len(inner);
-                if offset >= from && offset < from + len {
-                    region = inner;
-                    base = from;
-                    continue 'descend;
-                }
-                start += len;
-            }
-            return found;
-        }
+            None::<()>
+        });
+        found
     }
 
     /// The item, not a chunk, that starts at `offset`, and the offset of the contents of its
     /// region.
     pub(crate) fn item_starting_at(&self, offset: usize) -> Option<(Op, usize)> {
-        let mut region = self.root;
-        let mut base = 0;
+        self.descend(offset, |op, base, start| {
+            (start == offset && self.op(op).kind != OpKind::Chunk).then_some((op, base))
+        })
+    }
+
+    /// Visits the items that hold a byte from outside to inside, each with where its region and it
+    /// start, until one gives an answer.
+    fn descend<T>(
+        &self,
+        offset: usize,
+        mut visit: impl FnMut(Op, usize, usize) -> Option<T>,
+    ) -> Option<T> {
+        let (mut region, mut base) = (self.root, 0);
         'descend: loop {
             let (op, at) = seq::find(self, region, offset - base)?;
             let mut start = base + at;
-            let data = self.op(op);
-            if start == offset && data.kind != OpKind::Chunk {
-                return Some((op, base));
+            if let Some(it) = visit(op, base, start) {
+                return Some(it);
             }
-            for &(own, inner) in &data.regions {
+            for &(own, inner) in &self.op(op).regions {
                 let from = start + own as usize;
                 let len = self.region_len(inner);
                 if offset >= from && offset < from + len {

@@ -253,7 +253,7 @@ pub(crate) fn insert(ir: &mut Ir, region: Region, at: usize, pieces: &[Piece]) {
 /// The items of a tree, in order.
 pub(crate) fn items(ir: &Ir, root: TreeRoot) -> Vec<Op> {
     let mut out = Vec::new();
-    let mut at = root.0.map(|it| leftmost(ir, it));
+    let mut at = root.0.map(|it| first_on_way::<true>(ir, it));
     while let Some(op) = at {
         out.push(op);
         at = next(ir, op);
@@ -430,31 +430,25 @@ pub(crate) fn n_items(ir: &Ir, region: Region) -> usize {
 
 /// Returns the length of the items before this one, in bytes.
 pub(crate) fn offset(ir: &Ir, op: Op) -> usize {
+    sum_before(ir, op, |it| bytes(ir, it) as usize)
+}
+
+/// Returns the number of items before this one.
+pub(crate) fn rank(ir: &Ir, op: Op) -> usize {
+    sum_before(ir, op, |it| count(ir, it) as usize)
+}
+
+/// The sum over the items before this one, of which `of` gives that of a subtree.
+fn sum_before(ir: &Ir, op: Op, of: impl Fn(Op) -> usize) -> usize {
     let mut at = op;
-    let mut sum = bytes(ir, link(ir, op).left) as usize;
+    let mut sum = of(link(ir, op).left);
     loop {
         let up = link(ir, at).up;
         if up == NONE {
             return sum;
         }
         if link(ir, up).right == at {
-            sum += (bytes(ir, up) - bytes(ir, at)) as usize;
-        }
-        at = up;
-    }
-}
-
-/// Returns the number of items before this one.
-pub(crate) fn rank(ir: &Ir, op: Op) -> usize {
-    let mut at = op;
-    let mut sum = count(ir, link(ir, op).left);
-    loop {
-        let up = link(ir, at).up;
-        if up == NONE {
-            return sum as usize;
-        }
-        if link(ir, up).right == at {
-            sum += count(ir, up) - count(ir, at);
+            sum += of(up) - of(at);
         }
         at = up;
     }
@@ -485,28 +479,53 @@ pub(crate) fn find(ir: &Ir, region: Region, mut offset: usize) -> Option<(Op, us
     }
 }
 
-fn leftmost(ir: &Ir, mut at: Op) -> Op {
-    while link(ir, at).left != NONE {
-        at = link(ir, at).left;
-    }
-    at
+/// The root of the items in the subtree of an item that come after it, or before it.
+fn beyond<const FORWARD: bool>(ir: &Ir, at: Op) -> Op {
+    let Link { left, right, .. } = *link(ir, at);
+    if FORWARD { right } else { left }
 }
 
-fn rightmost(ir: &Ir, mut at: Op) -> Op {
-    while link(ir, at).right != NONE {
-        at = link(ir, at).right;
+/// The first item of a subtree on the way forward, or on the way back.
+fn first_on_way<const FORWARD: bool>(ir: &Ir, mut at: Op) -> Op {
+    loop {
+        let Link { left, right, .. } = *link(ir, at);
+        let before = if FORWARD { left } else { right };
+        if before == NONE {
+            return at;
+        }
+        at = before;
     }
-    at
+}
+
+/// The first item after the subtree of an item, or before it.
+fn outside<const FORWARD: bool>(ir: &Ir, mut at: Op) -> Option<Op> {
+    loop {
+        let up = link(ir, at).up;
+        if up == NONE {
+            return None;
+        }
+        if beyond::<FORWARD>(ir, up) != at {
+            return Some(up);
+        }
+        at = up;
+    }
+}
+
+fn neighbour<const FORWARD: bool>(ir: &Ir, op: Op) -> Option<Op> {
+    match beyond::<FORWARD>(ir, op) {
+        NONE => outside::<FORWARD>(ir, op),
+        it => Some(first_on_way::<FORWARD>(ir, it)),
+    }
 }
 
 /// The first item of a region.
 pub(crate) fn first(ir: &Ir, region: Region) -> Option<Op> {
-    ir.regions[region.index()].items.0.map(|root| leftmost(ir, root))
+    ir.regions[region.index()].items.0.map(|root| first_on_way::<true>(ir, root))
 }
 
 /// The last item of a region.
 pub(crate) fn last(ir: &Ir, region: Region) -> Option<Op> {
-    ir.regions[region.index()].items.0.map(|root| rightmost(ir, root))
+    ir.regions[region.index()].items.0.map(|root| first_on_way::<false>(ir, root))
 }
 
 /// The item at a rank.
@@ -530,40 +549,12 @@ pub(crate) fn nth(ir: &Ir, region: Region, n: usize) -> Option<Op> {
 
 /// The item after this one.
 pub(crate) fn next(ir: &Ir, op: Op) -> Option<Op> {
-    let right = link(ir, op).right;
-    if right != NONE {
-        return Some(leftmost(ir, right));
-    }
-    let mut at = op;
-    loop {
-        let up = link(ir, at).up;
-        if up == NONE {
-            return None;
-        }
-        if link(ir, up).left == at {
-            return Some(up);
-        }
-        at = up;
-    }
+    neighbour::<true>(ir, op)
 }
 
 /// The item before this one.
 pub(crate) fn prev(ir: &Ir, op: Op) -> Option<Op> {
-    let left = link(ir, op).left;
-    if left != NONE {
-        return Some(rightmost(ir, left));
-    }
-    let mut at = op;
-    loop {
-        let up = link(ir, at).up;
-        if up == NONE {
-            return None;
-        }
-        if link(ir, up).right == at {
-            return Some(up);
-        }
-        at = up;
-    }
+    neighbour::<false>(ir, op)
 }
 
 /// Iterator over the items of a region, starting at a given item.

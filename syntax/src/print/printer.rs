@@ -251,13 +251,7 @@ impl<'a> Printer<'a> {
 
     /// Returns the sizes of the `N` operand segments if they add up to the number of operands.
     pub(crate) fn segment_sizes<const N: usize>(&self) -> Fits<[usize; N]> {
-        let sizes = self.ints("operandSegmentSizes")?;
-        let sizes: Vec<usize> = sizes
-            .into_iter()
-            .map(|it| usize::try_from(it).map_err(|_| Unfit))
-            .collect::<Fits<_>>()?;
-        let total = sizes.iter().fold(0usize, |n, it| n.saturating_add(*it));
-        fits(total == self.ir.op(self.op_id()).operands.len())?;
+        let sizes = self.ir.segment_sizes(self.op_id()).ok_or(Unfit)?;
         sizes.try_into().map_err(|_| Unfit)
     }
 

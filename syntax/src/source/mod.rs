@@ -9,6 +9,7 @@
 
 mod advice;
 mod braces;
+mod lines;
 mod locate;
 mod parse;
 mod problems;

@@ -1,6 +1,7 @@
 //! Text and its tokens.
 
 pub(crate) mod dialect_body;
+pub(crate) mod edit;
 pub mod identifier;
 pub mod lex;
 pub(crate) mod near;

@@ -229,9 +229,14 @@ impl Verifier<'_> {
         self.yields(op, n, wanted)
     }
 
-    /// Verifies a loop whose operands from `first` on are the initial values of loop-carried
-    /// variables.
+    /// Verifies a loop with operands carried from `first` on. Those before have the type of its
+    /// variable.
     pub(crate) fn counted(&mut self, op: Op, first: usize) {
+        let bound = self.operand_types(op).first().copied().filter(|_| first > 0);
+        self.carried(op, first, bound.unwrap_or(Type::INDEX));
+    }
+
+    fn carried(&mut self, op: Op, first: usize, variable: Type) {
         let operands = self.operand_types(op);
         let results = self.result_types(op);
         let Some(inits) = operands.get(first..) else { return };
@@ -239,7 +244,7 @@ impl Verifier<'_> {
             return;
         }
         if let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) {
-            let mut wanted = vec![if first > 0 { operands[0] } else { Type::INDEX }];
+            let mut wanted = vec![variable];
             wanted.extend(&results);
             let given = self.argument_types(block);
             if !self.flows(op, &wanted, &given, "the loop", "its body") {
@@ -251,45 +256,17 @@ impl Verifier<'_> {
 
     /// The segment sizes of the operands, if their sum is the number of operands.
     pub(super) fn segments(&self, op: Op) -> Option<Vec<usize>> {
-        let Some(attr) = self.ir.attr(op, "operandSegmentSizes") else {
+        if self.ir.attr(op, "operandSegmentSizes").is_none() {
             let n_groups = self.ir.op(op).kind.spec().segments.len();
             return self.ir.op(op).operands.is_empty().then(|| vec![0; n_groups]);
-        };
-        let AttrData::DenseArray { values, .. } = self.ir.interner.attr_data(attr) else {
-            return None;
-        };
-        let size = |it: &crate::Attr| match self.ir.interner.attr_data(*it) {
-            AttrData::Int { value, .. } => usize::try_from(*value).ok(),
-            _ => None,
-        };
-        let sizes: Vec<usize> = values.iter().map(size).collect::<Option<_>>()?;
-        (sizes.iter().try_fold(0usize, |a, b| a.checked_add(*b))? == self.ir.op(op).operands.len())
-            .then_some(sizes)
+        }
+        self.ir.segment_sizes(op)
     }
 
     pub(crate) fn affine_for(&mut self, op: Op) {
         let Some(sizes) = self.segments(op) else { return };
         let [lower, upper, _] = sizes[..] else { return };
-        let operands = self.operand_types(op);
-        let results = self.result_types(op);
-        if !self.flows(
-            op,
-            &operands[lower + upper..],
-            &results,
-            "the list of initial values",
-            "the op",
-        ) {
-            return;
-        }
-        if let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) {
-            let mut wanted = vec![Type::INDEX];
-            wanted.extend(&results);
-            let given = self.argument_types(block);
-            if !self.flows(op, &wanted, &given, "the loop", "its body") {
-                return;
-            }
-        }
-        self.yields_or_empty(op, 0, &results);
+        self.carried(op, lower + upper, Type::INDEX);
     }
 
     pub(crate) fn scf_while(&mut self, op: Op) {

@@ -37,6 +37,16 @@ impl Rules {
         indices: None,
         reads_indices: false,
     };
+
+    /// Rules about types and attributes alone.
+    pub(crate) const fn of_types(types: &'static [Rule]) -> Rules {
+        Rules { types, ..Rules::NONE }
+    }
+
+    /// Rules about types and attributes, and one about indices.
+    pub(crate) const fn of_indices(types: &'static [Rule], indices: Rule) -> Rules {
+        Rules { types, indices: Some(indices), ..Rules::NONE }
+    }
 }
 
 impl Verifier<'_> {

@@ -9,7 +9,7 @@ pub(super) mod missing_relinearize;
 pub(super) mod missing_scale;
 pub(super) mod needless_relinearize;
 pub(super) mod noise_validation;
-pub(super) mod operands;
+pub(crate) mod operands;
 pub(super) mod scale_mismatch;
 pub(super) mod too_few_moduli;
 pub(super) mod unknown_heir_op;

@@ -12,9 +12,9 @@ use noisy_syntax::{Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::extract::{Calls, Extraction, Refusal, Request, SitePosition, extract};
-use super::{Fixed, FunctionGroup, GroupProof, Options, Price, Standing, Verdict, Watch};
+use super::{Fixed, FunctionGroup, GroupProof, Options, Verdict};
 use crate::program::Program;
-use noisy_placement::{Infeasible, Limits, Placement, Progress, Site, Why, evaluate, place_with};
+use noisy_placement::{Infeasible, Limits, Placement, Site, Why, evaluate};
 
 const NOT_FOUND: &str = "no placement found within the time and memory limits";
 
@@ -190,22 +190,9 @@ fn fix_group(
     if is_legal && !is_existing.contains(&true) {
         return Ok(None);
     }
-    let (asked, unit) = (request.functions[0], extraction.unit);
-    let mut tell = |it: &Progress| {
-        if let Some(Watch(tell)) = &options.watch {
-            let bound = if extraction.is_exact { it.lower_bound } else { 0 };
-            tell(Standing {
-                function: program.function_name(asked),
-                phase: it.phase,
-                price: Price { units: it.cost, unit },
-                least_price: Price { units: bound, unit },
-            });
-        }
-    };
-    let placed = match &options.cache {
-        Some(cache) => cache.place_with(instance, limits, &mut tell),
-        None => place_with(instance, limits, &mut tell),
-    };
+    let asked = request.functions[0];
+    let problem = (instance, extraction.unit);
+    let placed = options.place(program, asked, problem, extraction.is_exact, limits);
     let placement = placed.map_err(|it| infeasible(program, asked, &extraction.nodes, it))?;
     let cost_of = |chosen: &[bool]| {
         let costs = instance.sites.iter().zip(chosen).filter(|it| *it.1);

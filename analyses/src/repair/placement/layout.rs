@@ -14,17 +14,18 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use noisy_syntax::{Def, Form, Ir, Name, Op, OpKind, Value};
+use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::extract::{Extraction, SitePosition};
 use super::group::Answer;
 use crate::program::Program;
+use crate::program::fresh_names::FreshNames;
 use crate::report::diagnostic::TextEdit;
 
 /// Returns the sorted edits of some placements.
 pub(super) fn edits(program: &Program, answers: &[&Answer]) -> Vec<TextEdit> {
-    let mut names = Names::of(program.ir());
+    let mut names = FreshNames::of(program.ir());
     let mut edits: Vec<TextEdit> = Vec::new();
     for it in answers {
         write(program, &it.extraction, &it.chosen, &mut names, &mut edits);
@@ -32,58 +33,12 @@ pub(super) fn edits(program: &Program, answers: &[&Answer]) -> Vec<TextEdit> {
     merge(edits)
 }
 
-/// An allocator of fresh value names.
-pub(super) struct Names<'a> {
-    ir: &'a Ir,
-    there: FxHashSet<Name>,
-    given: FxHashSet<String>,
-    /// The next suffix for each base name: used names never become free again.
-    next: FxHashMap<String, usize>,
-}
-
-impl<'a> Names<'a> {
-    pub(super) fn of(ir: &'a Ir) -> Self {
-        let mut there = FxHashSet::default();
-        let mut stack = vec![ir.root()];
-        while let Some(region) = stack.pop() {
-            let args = &ir.block(ir.region(region).entry).args;
-            there.extend(args.iter().map(|&it| ir.value(it).name));
-            for op in ir.items(region) {
-                let data = ir.op(op);
-                there.extend(data.results.iter().map(|&it| ir.value(it).name));
-                there.extend(data.operands.iter().map(|it| it.name));
-                stack.extend(data.regions.iter().map(|it| it.1));
-            }
-        }
-        Self { ir, there, given: FxHashSet::default(), next: FxHashMap::default() }
-    }
-
-    /// Reserves a name. Returns false if it is used already.
-    fn take(&mut self, name: &str) -> bool {
-        let known = self.ir.interner.find_name(name);
-        !known.is_some_and(|it| self.there.contains(&it)) && self.given.insert(name.to_owned())
-    }
-
-    /// Reserves and returns the first free name of `base`, `base_1`, `base_2`, ...
-    fn fresh(&mut self, base: String) -> String {
-        let mut n = self.next.get(&base).copied().unwrap_or(0);
-        loop {
-            let name = if n == 0 { base.clone() } else { format!("{base}_{n}") };
-            n += 1;
-            if self.take(&name) {
-                self.next.insert(base, n);
-                return name;
-            }
-        }
-    }
-}
-
 /// Adds the edits of a placement: new ops, removed ops, and the new names of operands.
 fn write(
     program: &Program,
     extraction: &Extraction,
     chosen: &[bool],
-    names: &mut Names<'_>,
+    names: &mut FreshNames<'_>,
     out: &mut Vec<TextEdit>,
 ) {
     let ir = program.ir();
@@ -152,7 +107,7 @@ fn write(
                     let lines = instead.entry(group.anchor).or_default();
                     *lines = if lines.is_empty() { line } else { format!("{lines} {line}") };
                 } else {
-                    out.push(in_front(program, group.anchor, &line));
+                    out.push(program.source().in_front_of(group.anchor, &[line]));
                 }
             }
             SitePosition::Existing(_) => {}
@@ -163,7 +118,9 @@ fn write(
         if writing.removed.contains(&op) {
             out.push(match instead.remove(&op) {
                 Some(text) => TextEdit { range: ir.range(op), text },
-                None => TextEdit { range: whole(program, op), text: String::new() },
+                None => {
+                    TextEdit { range: program.source().lines_of(op, false), text: String::new() }
+                }
             });
         }
     }
@@ -266,7 +223,7 @@ pub(super) fn merge(mut edits: Vec<TextEdit>) -> Vec<TextEdit> {
     out
 }
 
-pub(super) fn fresh_name(ir: &Ir, value: Value, names: &mut Names<'_>) -> String {
+pub(super) fn fresh_name(ir: &Ir, value: Value, names: &mut FreshNames<'_>) -> String {
     let text = ir.value_text(value);
     let base = text.trim_start_matches('%').replace('#', "_");
     let base = if base.starts_with(|it: char| it.is_ascii_digit()) {
@@ -274,7 +231,7 @@ pub(super) fn fresh_name(ir: &Ir, value: Value, names: &mut Names<'_>) -> String
     } else {
         format!("{base}_r")
     };
-    names.fresh(base)
+    names.fresh(&base)
 }
 
 pub(super) fn insertion(program: &Program, value: Value, line: &str) -> TextEdit {
@@ -301,69 +258,15 @@ pub(super) fn insertion(program: &Program, value: Value, line: &str) -> TextEdit
 
 /// Returns the insertion of a line after an offset, or within its line if other text follows.
 fn after(program: &Program, at: usize, indent: &str, line: &str) -> TextEdit {
-    let rest = rest_of_line(program, at);
-    let trimmed = rest.text.trim_start();
+    let (rest, newline) = program.source().rest_of_line(at);
+    let trimmed = rest.trim_start();
     if trimmed.is_empty() || trimmed.starts_with("//") {
-        let end = at + rest.text.len();
-        let newline = if rest.newline.is_empty() { "\n" } else { &rest.newline };
+        let end = at + rest.len();
+        let newline = if newline.is_empty() { "\n" } else { newline };
         return TextEdit { range: end..end, text: format!("{newline}{indent}{line}") };
     }
-    let space = if rest.text.starts_with([' ', '\t']) { "" } else { " " };
+    let space = if rest.starts_with([' ', '\t']) { "" } else { " " };
     TextEdit { range: at..at, text: format!(" {line}{space}") }
-}
-
-/// Returns the insertion of a line before an op.
-fn in_front(program: &Program, op: Op, line: &str) -> TextEdit {
-    let at = program.ir().range(op).start;
-    let text = if program.source().is_first_on_line(at) {
-        let newline = rest_of_line(program, at).newline;
-        let newline = if newline.is_empty() { "\n" } else { &newline };
-        format!("{line}{newline}{}", program.source().indentation(at))
-    } else {
-        format!("{line} ")
-    };
-    TextEdit { range: at..at, text }
-}
-
-/// Returns the range to remove an op: its lines if they have no other text, else the op with the
-/// blanks after it.
-fn whole(program: &Program, op: Op) -> Range<usize> {
-    let range = program.ir().range(op);
-    let rest = rest_of_line(program, range.end);
-    if program.source().is_first_on_line(range.start) && rest.text.trim().is_empty() {
-        return program.source().line_start(range.start)
-            ..range.end + rest.text.len() + rest.newline.len();
-    }
-    let blanks = rest.text.len() - rest.text.trim_start_matches([' ', '\t']).len();
-    range.start..range.end + blanks
-}
-
-struct RestOfLine {
-    text: String,
-    newline: String,
-}
-
-/// Splits the rest of the line after an offset into text and line end.
-fn rest_of_line(program: &Program, at: usize) -> RestOfLine {
-    let text = program.source().text();
-    let mut out = RestOfLine { text: String::new(), newline: String::new() };
-    let mut bytes = text.byte_slice(at..).bytes();
-    let mut collected = Vec::new();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'\n' => {
-                out.newline = "\n".into();
-                break;
-            }
-            b'\r' => {
-                out.newline = if bytes.next() == Some(b'\n') { "\r\n".into() } else { "\r".into() };
-                break;
-            }
-            _ => collected.push(byte),
-        }
-    }
-    out.text = String::from_utf8_lossy(&collected).into_owned();
-    out
 }
 
 /// Returns the indentation inside of `around`: that of `first`, if it starts a line, else one step

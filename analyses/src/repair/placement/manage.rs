@@ -26,17 +26,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::calls::Calls;
 use super::extract::{Objective, UNIT, Weights};
-use super::layout::{self, Names};
+use super::layout;
 use super::verify::{count_ops, reread};
-use super::{
-    FixError, Fixed, FunctionGroup, FunctionOutcome, Options, Outcome, Price, Standing, Verdict,
-    Watch,
-};
+use super::{FixError, Fixed, FunctionGroup, FunctionOutcome, Options, Outcome, Verdict};
+use crate::checks::heir::operands::insertion::NewOp;
 use crate::program::Program;
+use crate::program::fresh_names::FreshNames;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 use noisy_dataflow::flow;
 use noisy_heir::{Crossing, Drop, Heir, Placed, Question};
-use noisy_placement::{Infeasible, Limits, Placement, Progress, Site, Why, place_with};
+use noisy_placement::{Infeasible, Limits, Placement, Site, Why};
 
 /// Maximum number of rounds in which loops are pinned to one level and the problem is solved again.
 const MOST_PINNINGS: usize = 64;
@@ -81,12 +80,8 @@ struct InsertedOp {
 
 /// The placement in a function.
 struct Answer {
-    function: Op,
+    group: FunctionGroup,
     spots: Vec<InsertedOp>,
-    cost: u64,
-    lower_bound: u64,
-    disjoint_cores: usize,
-    certified: u64,
 }
 
 /// A function that computes the placement of an op in some functions as edits.
@@ -204,8 +199,8 @@ fn insert(
         let verdict = match answer {
             Ok(None) => Verdict::Legal,
             Ok(Some(it)) => {
-                let (inserted, cost, lower_bound) = (it.spots.len(), it.cost, it.lower_bound);
-                let group = answers.len();
+                let FunctionGroup { cost, lower_bound, .. } = it.group;
+                let (inserted, group) = (it.spots.len(), answers.len());
                 answers.push(it);
                 Verdict::Fixed(Fixed { inserted, removed: 0, cost, lower_bound, unit: UNIT, group })
             }
@@ -213,18 +208,7 @@ fn insert(
         };
         outcome.functions.push(FunctionOutcome { function, name, verdict });
     }
-    outcome.groups = answers
-        .iter()
-        .map(|it| FunctionGroup {
-            functions: vec![it.function],
-            cost: it.cost,
-            lower_bound: it.lower_bound,
-            unit: UNIT,
-            disjoint_cores: it.disjoint_cores,
-            certified: it.certified,
-            proof: None,
-        })
-        .collect();
+    outcome.groups = answers.iter().map(|it| it.group.clone()).collect();
     if answers.is_empty() {
         return Ok(outcome);
     }
@@ -283,16 +267,6 @@ fn answer(
     if is_legal && question.varying(&nothing).is_empty() {
         return Ok(None);
     }
-    let mut tell = |it: &Progress| {
-        if let Some(Watch(tell)) = &options.watch {
-            tell(Standing {
-                function: program.function_name(function),
-                phase: it.phase,
-                price: Price { units: it.cost, unit: UNIT },
-                least_price: Price { units: it.lower_bound, unit: UNIT },
-            });
-        }
-    };
     // The lower bound of the first problem also holds for the stricter later ones. Its placement is
     // legal if level reductions are added.
     let mut least: Option<u64> = None;
@@ -303,16 +277,13 @@ fn answer(
         // The placement of relinearizations is a minimum cut, so that cuts prove the bound: with
         // many sites, dynamic programming only costs time.
         limits.steps.frontier_dp &= placed != Placed::Relinearize || question.spots.len() <= SWEPT;
-        let placement = match &options.cache {
-            Some(cache) => cache.place_with(&question.instance, &limits, &mut tell),
-            None => place_with(&question.instance, &limits, &mut tell),
-        };
-        let placement = match placement {
+        let problem = (&question.instance, UNIT);
+        let placement = match options.place(program, function, problem, true, &limits) {
             Ok(it) => it,
             Err(_) if dropping.is_some() => break,
             Err(it) => return Err(infeasible(program, &question, placed, it)),
         };
-        if dropping.as_ref().is_some_and(|it| placement.cost > it.cost) {
+        if dropping.as_ref().is_some_and(|it| placement.cost > it.group.cost) {
             break;
         }
         let mut chosen = nothing.clone();
@@ -368,8 +339,7 @@ fn drops(
         return Ok(None);
     }
     let cost = UNIT * spots.len() as u64;
-    let (lower_bound, certified) = (cost, cost);
-    Ok(Some(Answer { function, spots, cost, lower_bound, disjoint_cores: 0, certified }))
+    Ok(Some(Answer { spots, group: group_of(function, cost, cost) }))
 }
 
 impl Answer {
@@ -388,14 +358,25 @@ impl Answer {
             let value = question.spots[it.0 as usize];
             InsertedOp { value, drops: None, uses: ir.value(value).uses.to_vec() }
         };
-        Answer {
-            function,
-            spots: placement.sites.iter().map(spot).collect(),
-            cost: placement.cost,
-            lower_bound,
+        let group = FunctionGroup {
             disjoint_cores: placement.certificate.disjoint().len(),
             certified: placement.certificate.bound().min(lower_bound),
-        }
+            ..group_of(function, placement.cost, lower_bound)
+        };
+        Answer { spots: placement.sites.iter().map(spot).collect(), group }
+    }
+}
+
+/// The group of a function with a proven bound.
+fn group_of(function: Op, cost: u64, lower_bound: u64) -> FunctionGroup {
+    FunctionGroup {
+        functions: vec![function],
+        cost,
+        lower_bound,
+        unit: UNIT,
+        disjoint_cores: 0,
+        certified: lower_bound,
+        proof: None,
     }
 }
 
@@ -438,7 +419,7 @@ fn infeasible(program: &Program, question: &Question, placed: Placed, it: Infeas
 /// is.
 fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Vec<TextEdit> {
     let ir = program.ir();
-    let mut names = Names::of(ir);
+    let mut names = FreshNames::of(ir);
     let mut spots: Vec<&InsertedOp> = answers.iter().flat_map(|it| &it.spots).collect();
     // Several ops at one position are in the order of the definitions of their operands.
     spots.sort_by_cached_key(|it| {
@@ -451,17 +432,12 @@ fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Ve
     for &InsertedOp { value, drops, ref uses } in spots {
         let name = format!("%{}", layout::fresh_name(ir, value, &mut names));
         let (operand, ty) = (ir.value_text(value), ir.interner.type_text(type_of(ir, value)));
-        let op = stage.op();
-        let dict = annotation(program, heir, value, stage, drops)
-            .map_or(String::new(), |it| format!(" {{{it}}}"));
-        // HEIR 2026.10.1 and later read properties only in the generic form.
-        let properties = drops.map(|it| format!(" <{{levelToDrop = {it} : i64}}>"));
-        let line = if properties.is_some() || layout::definition_is_generic(ir, value) {
-            let properties = properties.unwrap_or_default();
-            format!("{name} = \"{op}\"({operand}){properties}{dict} : ({ty}) -> {ty}")
-        } else {
-            format!("{name} = {op} {operand}{dict} : {ty}")
+        let op = NewOp {
+            name: stage.op(),
+            properties: drops.map(|it| format!("levelToDrop = {it} : i64")),
+            attributes: annotation(program, heir, value, stage, drops),
         };
+        let line = op.text(&name, &operand, &ty, layout::definition_is_generic(ir, value));
         edits.push(layout::insertion(program, value, &line));
         for &(user, index) in uses {
             let range = ir.absolute(user, ir.op(user).operands[index as usize].span);
@@ -522,7 +498,7 @@ fn verify(
     let Some(heir) = after.heir() else {
         return unverified("the edited text is not a HEIR program".to_owned());
     };
-    let fixed: FxHashSet<Op> = answers.iter().map(|it| it.function).collect();
+    let fixed: FxHashSet<Op> = answers.iter().flat_map(|it| it.group.functions.clone()).collect();
     let answered = old.iter().zip(&new).filter(|it| fixed.contains(it.0));
     let answered: Vec<Op> = answered.map(|it| *it.1).collect();
     let placed = stage.asked();

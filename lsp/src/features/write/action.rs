@@ -5,11 +5,12 @@
 use std::ops::Range;
 
 use noisy_analyses::{Applicability, Diagnostic, Document, Fix, Repair, Severity, checks};
+use noisy_loops::edit::Offer;
 use noisy_settings::Loops;
 use serde::{Deserialize, Serialize};
 
 use crate::features::find::cursor;
-use crate::features::nest::{self, LoopAction};
+use crate::features::nest;
 use crate::features::write::refactor::{self, Refactoring};
 
 /// The diagnostics that an action repairs.
@@ -56,7 +57,7 @@ pub(crate) enum Action {
     /// Changes the text but not the computation.
     Refactor(Refactoring),
     /// Transforms a loop.
-    Loop(LoopAction),
+    Loop(Offer),
     /// Applies the best schedule of the nest whose outermost loop starts at this offset; see
     /// [`nest::best_schedule`].
     Schedule(usize),

@@ -12,11 +12,7 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     name: "affine.for",
     doc: "Counts between affine bounds by a constant step. `iter_args` are carried from one \
           iteration to the next.",
-    traits: Traits::SINGLE_BLOCK,
-    operands: Count::ANY,
     segments: &[Count::ANY, Count::ANY, Count::ANY],
-    results: Count::ANY,
-    regions: Count::exactly(1),
     attrs: &[
         AttrSpec::required("lowerBoundMap", AttrClass::Map),
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
@@ -24,7 +20,6 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
         AttrSpec::required("upperBoundMap", AttrClass::Map),
     ],
     implicit_terminator: Some(OpKind::AffineYield),
-    effects: Effects::NONE,
     speculation: Speculation::UnitStep,
     rules: Rules {
         regions: Some(|it, op| it.affine_for(op)),
@@ -32,20 +27,16 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
         ..Rules::NONE
     },
     syntax: &[AFFINE_FOR, Region, AttrDict],
-    ..OpSpec::NONE
+    ..OpSpec::STRUCTURED
 };
 
 pub(in crate::dialect) const IF: OpSpec = OpSpec {
     name: "affine.if",
     doc: "Runs one of two regions, chosen by an affine set.",
-    traits: Traits::SINGLE_BLOCK,
-    operands: Count::ANY,
-    results: Count::ANY,
     regions: Count::exactly(2),
     types: TypeRule::new(&[TypeClass::Index], &[]),
     attrs: &[AttrSpec::discardable("condition", AttrClass::Set)],
     implicit_terminator: Some(OpKind::AffineYield),
-    effects: Effects::NONE,
     speculation: Speculation::Regions,
     rules: Rules {
         regions: Some(|it, op| it.branches(op)),
@@ -54,16 +45,12 @@ pub(in crate::dialect) const IF: OpSpec = OpSpec {
         ..Rules::NONE
     },
     syntax: &[CONDITION, OptArrowTypes, Region, OPT_ELSE, AttrDict],
-    ..OpSpec::NONE
+    ..OpSpec::STRUCTURED
 };
 
 pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
     name: "affine.parallel",
     doc: "Runs its region for all points of a hyperrectangle, possibly in parallel.",
-    traits: Traits::SINGLE_BLOCK,
-    operands: Count::ANY,
-    results: Count::ANY,
-    regions: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::Index], &[]),
     attrs: &[
         AttrSpec::required("lowerBoundsGroups", AttrClass::I32Elements),
@@ -74,7 +61,6 @@ pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
         AttrSpec::required("upperBoundsMap", AttrClass::Map),
     ],
     implicit_terminator: Some(OpKind::AffineYield),
-    effects: Effects::NONE,
     speculation: Speculation::Regions,
     rules: Rules {
         regions: Some(|it, op| it.affine_parallel(op)),
@@ -82,7 +68,7 @@ pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
         ..Rules::NONE
     },
     syntax: &[AFFINE_PARALLEL, Region, AttrDict],
-    ..OpSpec::NONE
+    ..OpSpec::STRUCTURED
 };
 
 pub(in crate::dialect) const YIELD: OpSpec = OpSpec {
@@ -102,11 +88,7 @@ pub(in crate::dialect) const APPLY: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Index], &[TypeClass::Index]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     speculation: Speculation::Map,
-    rules: Rules {
-        types: &[|it, op| it.applied(op)],
-        indices: Some(|it, op| it.takes_all(op, 0)),
-        ..Rules::NONE
-    },
+    rules: Rules::of_indices(&[|it, op| it.applied(op)], |it, op| it.takes_all(op, 0)),
     syntax: &[MAP, AttrDict, ResultIs(Type::INDEX)],
     ..OpSpec::PURE
 };
@@ -135,11 +117,7 @@ pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
-    rules: Rules {
-        types: &[|it, op| it.accessed(op, 0)],
-        indices: Some(|it, op| it.access_indices(op, 1)),
-        ..Rules::NONE
-    },
+    rules: Rules::of_indices(&[|it, op| it.accessed(op, 0)], |it, op| it.access_indices(op, 1)),
     syntax: &[ACCESS, AttrDict, COLON, TypeOf(Bind::ElementOf(0))],
     ..OpSpec::NONE
 };
@@ -151,11 +129,7 @@ pub(in crate::dialect) const STORE: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Any, TypeClass::MemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::required("map", AttrClass::Map)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
-    rules: Rules {
-        types: &[|it, op| it.accessed(op, 1)],
-        indices: Some(|it, op| it.access_indices(op, 2)),
-        ..Rules::NONE
-    },
+    rules: Rules::of_indices(&[|it, op| it.accessed(op, 1)], |it, op| it.access_indices(op, 2)),
     syntax: &[Operands(1), COMMA, ACCESS, AttrDict, COLON, TypeOf(Bind::StoreTo)],
     ..OpSpec::NONE
 };
@@ -163,11 +137,9 @@ pub(in crate::dialect) const STORE: OpSpec = OpSpec {
 pub(in crate::dialect) const VECTOR_LOAD: OpSpec = OpSpec {
     name: "affine.vector_load",
     doc: "Reads a vector of a memref at affine indices.",
-    rules: Rules {
-        types: &[|it, op| it.accessed_as_vector(op, 0)],
-        indices: Some(|it, op| it.access_indices(op, 1)),
-        ..Rules::NONE
-    },
+    rules: Rules::of_indices(&[|it, op| it.accessed_as_vector(op, 0)], |it, op| {
+        it.access_indices(op, 1);
+    }),
     syntax: &[ACCESS, AttrDict, COLON, TypeOf(Bind::Operand(0)), COMMA, TypeOf(Bind::Result)],
     ..LOAD
 };
@@ -175,11 +147,9 @@ pub(in crate::dialect) const VECTOR_LOAD: OpSpec = OpSpec {
 pub(in crate::dialect) const VECTOR_STORE: OpSpec = OpSpec {
     name: "affine.vector_store",
     doc: "Writes a vector to a memref at affine indices.",
-    rules: Rules {
-        types: &[|it, op| it.accessed_as_vector(op, 1)],
-        indices: Some(|it, op| it.access_indices(op, 2)),
-        ..Rules::NONE
-    },
+    rules: Rules::of_indices(&[|it, op| it.accessed_as_vector(op, 1)], |it, op| {
+        it.access_indices(op, 2);
+    }),
     syntax: &[
         Operands(1),
         COMMA,
@@ -204,14 +174,13 @@ pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {
         AttrSpec::required("localityHint", AttrClass::I32),
         AttrSpec::required("map", AttrClass::Map),
     ],
-    rules: Rules {
-        types: &[|it, op| {
+    rules: Rules::of_indices(
+        &[|it, op| {
             it.accessed(op, 0);
             it.case_below(op, "localityHint", 4);
         }],
-        indices: Some(|it, op| it.access_indices(op, 1)),
-        ..Rules::NONE
-    },
+        |it, op| it.access_indices(op, 1),
+    ),
     syntax: &[ACCESS, COMMA, PREFETCH_KIND, AttrDict, COLON, TypeOf(Bind::Operand(0))],
     ..OpSpec::NONE
 };
@@ -225,11 +194,7 @@ pub(in crate::dialect) const DMA_START: OpSpec = OpSpec {
         AttrSpec::discardable("src_map", AttrClass::Map),
         AttrSpec::discardable("tag_map", AttrClass::Map),
     ],
-    rules: Rules {
-        types: &[|it, op| it.copied(op)],
-        indices: Some(|it, op| it.copied_indices(op)),
-        ..Rules::NONE
-    },
+    rules: Rules::of_indices(&[|it, op| it.copied(op)], |it, op| it.copied_indices(op)),
     syntax: &[
         SOURCE_ACCESS,
         COMMA,
@@ -250,11 +215,7 @@ pub(in crate::dialect) const DMA_WAIT: OpSpec = OpSpec {
     doc: "Waits for the copy that `affine.dma_start` started with the same tag.",
     operands: Count::at_least(1),
     attrs: &[AttrSpec::discardable("tag_map", AttrClass::Map)],
-    rules: Rules {
-        types: &[|it, op| it.copied(op)],
-        indices: Some(|it, op| it.copied_indices(op)),
-        ..Rules::NONE
-    },
+    rules: Rules::of_indices(&[|it, op| it.copied(op)], |it, op| it.copied_indices(op)),
     syntax: &[TAG_ACCESS, COMMA, Operand(Type::INDEX), COLON, WAITED_TYPE],
     ..OpSpec::NONE
 };
@@ -267,7 +228,7 @@ pub(in crate::dialect) const DELINEARIZE_INDEX: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("static_basis", AttrClass::DenseI64)],
     speculation: Speculation::Never,
-    rules: Rules { types: &[|it, op| it.delinearized(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.delinearized(op)]),
     syntax: &[Operand(Type::INDEX), DELINEARIZE],
     ..OpSpec::PURE
 };

@@ -43,14 +43,7 @@ pub(super) const FLOAT_BINARY: OpSpec = OpSpec {
 pub(super) const CAST: OpSpec = OpSpec {
     operands: Count::exactly(1),
     results: Count::exactly(1),
-    syntax: &[
-        Operands(1),
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operands, "to"),
     ..OpSpec::PURE
 };
 
@@ -61,7 +54,7 @@ pub(in crate::dialect) const CONSTANT: OpSpec = OpSpec {
     results: Count::exactly(1),
     attrs: &[AttrSpec::required("value", AttrClass::Typed)],
     result_names: ResultNames::ConstantValue,
-    rules: Rules { types: &[|it, op| it.constant(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.constant(op)]),
     syntax: &[AttrDict, CONSTANT_VALUE],
     ..OpSpec::PURE
 };
@@ -89,9 +82,7 @@ pub(in crate::dialect) const MULI: OpSpec =
 pub(in crate::dialect) const SHLI: OpSpec = OpSpec {
     name: "arith.shli",
     doc: "Shift left; the amount must be less than the width.",
-    attrs: &[OVERFLOW_FLAGS],
-    syntax: &[Operands(2), OPT_OVERFLOW, AttrDict, COLON, TypeOf(Bind::All)],
-    ..INT_BINARY
+    ..SUBI
 };
 
 pub(in crate::dialect) const DIVSI: OpSpec = OpSpec {
@@ -113,18 +104,12 @@ pub(in crate::dialect) const DIVUI: OpSpec = OpSpec {
 pub(in crate::dialect) const SHRSI: OpSpec = OpSpec {
     name: "arith.shrsi",
     doc: "Arithmetic shift right.",
-    attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
-    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
-    ..INT_BINARY
+    speculation: Speculation::Always,
+    ..DIVSI
 };
 
-pub(in crate::dialect) const SHRUI: OpSpec = OpSpec {
-    name: "arith.shrui",
-    doc: "Logical shift right.",
-    attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
-    syntax: &[Operands(2), OptWord("exact", "isExact"), AttrDict, COLON, TypeOf(Bind::All)],
-    ..INT_BINARY
-};
+pub(in crate::dialect) const SHRUI: OpSpec =
+    OpSpec { name: "arith.shrui", doc: "Logical shift right.", ..SHRSI };
 
 pub(in crate::dialect) const CEILDIVSI: OpSpec = OpSpec {
     name: "arith.ceildivsi",
@@ -268,7 +253,7 @@ pub(in crate::dialect) const CMPI: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::BoolLike]).agree(Agreement::Compared),
     attrs: &[AttrSpec::required("predicate", AttrClass::I64)],
-    rules: Rules { types: &[|it, op| it.case_below(op, "predicate", 10)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.case_below(op, "predicate", 10)]),
     syntax: &[CMPI_PREDICATE, COMMA, Operands(2), AttrDict, COLON, TypeOf(Bind::Compared)],
     ..OpSpec::PURE
 };
@@ -281,7 +266,7 @@ pub(in crate::dialect) const CMPF: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::BoolLike])
         .agree(Agreement::Compared),
     attrs: &[FASTMATH_FLAGS, AttrSpec::required("predicate", AttrClass::I64)],
-    rules: Rules { types: &[|it, op| it.case_below(op, "predicate", 16)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.case_below(op, "predicate", 16)]),
     syntax: &[
         CMPF_PREDICATE,
         COMMA,
@@ -299,7 +284,7 @@ pub(in crate::dialect) const SELECT: OpSpec = OpSpec {
     doc: "Returns the second operand if the condition is true, otherwise the third.",
     operands: Count::exactly(3),
     results: Count::exactly(1),
-    rules: Rules { types: &[|it, op| it.select(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.select(op)]),
     syntax: &[Operands(3), AttrDict, COLON, SELECT_TYPES],
     ..OpSpec::PURE
 };
@@ -315,19 +300,9 @@ pub(in crate::dialect) const EXTSI: OpSpec = OpSpec {
 pub(in crate::dialect) const EXTUI: OpSpec = OpSpec {
     name: "arith.extui",
     doc: "Widens an integer with zeros.",
-    types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FixedIntLike])
-        .agree(Agreement::Cast(WidthChange::Grows)),
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
-    syntax: &[
-        Operands(1),
-        OptWord("nneg", "nonNeg"),
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
-    ..CAST
+    syntax: converted!(Bind::Operands, "to", OptWord("nneg", "nonNeg")),
+    ..EXTSI
 };
 
 pub(in crate::dialect) const TRUNCI: OpSpec = OpSpec {
@@ -340,15 +315,7 @@ pub(in crate::dialect) const TRUNCI: OpSpec = OpSpec {
         AttrClass::Dialect("#arith.overflow"),
         "#arith.overflow<none>",
     )],
-    syntax: &[
-        Operands(1),
-        OPT_OVERFLOW,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operands, "to", OPT_OVERFLOW),
     ..CAST
 };
 
@@ -358,15 +325,7 @@ pub(in crate::dialect) const EXTF: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::FloatLike], &[TypeClass::FloatLike])
         .agree(Agreement::Cast(WidthChange::Grows)),
     attrs: &[AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath"))],
-    syntax: &[
-        Operands(1),
-        OPT_FASTMATH,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operands, "to", OPT_FASTMATH),
     ..CAST
 };
 
@@ -379,16 +338,7 @@ pub(in crate::dialect) const TRUNCF: OpSpec = OpSpec {
         AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath")),
         AttrSpec::optional("roundingmode", AttrClass::I32),
     ],
-    syntax: &[
-        Operands(1),
-        OPT_ROUNDING,
-        OPT_FASTMATH,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operands, "to", OPT_ROUNDING, OPT_FASTMATH),
     ..CAST
 };
 
@@ -404,15 +354,7 @@ pub(in crate::dialect) const UITOFP: OpSpec = OpSpec {
     name: "arith.uitofp",
     doc: "Converts an unsigned integer to floating point.",
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
-    syntax: &[
-        Operands(1),
-        OptWord("nneg", "nonNeg"),
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operands, "to", OptWord("nneg", "nonNeg")),
     ..SITOFP
 };
 
@@ -435,7 +377,7 @@ pub(in crate::dialect) const INDEX_CAST: OpSpec = OpSpec {
     doc: "Converts between `index` and integers, with sign extension.",
     types: TypeRule::new(&[TypeClass::IndexCast], &[TypeClass::IndexCast])
         .agree(Agreement::Cast(WidthChange::Any)),
-    rules: Rules { types: &[|it, op| it.index_cast(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.index_cast(op)]),
     ..CAST
 };
 
@@ -443,15 +385,7 @@ pub(in crate::dialect) const INDEX_CASTUI: OpSpec = OpSpec {
     name: "arith.index_castui",
     doc: "Converts between `index` and integers, with zero extension.",
     attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
-    syntax: &[
-        Operands(1),
-        OptWord("nneg", "nonNeg"),
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operands, "to", OptWord("nneg", "nonNeg")),
     ..INDEX_CAST
 };
 
@@ -508,41 +442,16 @@ pub(in crate::dialect) const SCALING_TRUNCF: OpSpec = OpSpec {
 pub(in crate::dialect) const CONVERTF: OpSpec = OpSpec {
     name: "arith.convertf",
     doc: "Converts between floating-point types of the same width.",
-    attrs: &[
-        AttrSpec::optional("fastmath", AttrClass::Dialect("#arith.fastmath")),
-        AttrSpec::optional("roundingmode", AttrClass::I32),
-    ],
-    syntax: &[
-        Operands(1),
-        OPT_ROUNDING,
-        OPT_FASTMATH,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
-    ..CAST
+    types: CAST.types,
+    ..TRUNCF
 };
 
 pub(in crate::dialect) const ADDUI_EXTENDED: OpSpec = OpSpec {
     name: "arith.addui_extended",
     doc: "Unsigned addition with the carry as second result.",
     traits: Traits::COMMUTATIVE,
-    operands: Count::exactly(2),
-    results: Count::exactly(2),
-    types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::BoolLike]),
     result_names: ResultNames::Each(&["sum", "overflow"]),
-    rules: Rules { types: &[|it, op| it.carry(op)], ..Rules::NONE },
-    syntax: &[
-        Operands(2),
-        AttrDict,
-        COLON,
-        TypeOf(Bind::AllAnd(1)),
-        COMMA,
-        TypeOf(Bind::NextResult),
-    ],
-    ..OpSpec::PURE
+    ..SUBUI_EXTENDED
 };
 
 pub(in crate::dialect) const SUBUI_EXTENDED: OpSpec = OpSpec {
@@ -551,7 +460,7 @@ pub(in crate::dialect) const SUBUI_EXTENDED: OpSpec = OpSpec {
     operands: Count::exactly(2),
     results: Count::exactly(2),
     types: TypeRule::new(&[TypeClass::IntLike], &[TypeClass::IntLike, TypeClass::BoolLike]),
-    rules: Rules { types: &[|it, op| it.carry(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.carry(op)]),
     syntax: &[
         Operands(2),
         AttrDict,

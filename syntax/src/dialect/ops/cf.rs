@@ -50,7 +50,7 @@ pub(in crate::dialect) const SWITCH: OpSpec = OpSpec {
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
     ],
     passed: PassedOperands::Cases,
-    rules: Rules { types: &[|it, op| it.cases(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.cases(op)]),
     syntax: &[
         Operand(Type::UNKNOWN),
         COLON,

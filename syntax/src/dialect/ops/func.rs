@@ -55,7 +55,7 @@ pub(in crate::dialect) const CALL_INDIRECT: OpSpec = OpSpec {
         AttrSpec::optional("arg_attrs", AttrClass::Dictionaries),
         AttrSpec::optional("res_attrs", AttrClass::Dictionaries),
     ],
-    rules: Rules { types: &[|it, op| it.call_indirect(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.call_indirect(op)]),
     syntax: &[Operand(Type::UNKNOWN), ParenOperands, AttrDict, COLON, FunctionType(1)],
     ..OpSpec::NONE
 };

@@ -108,7 +108,7 @@ pub(in crate::dialect) const FPOWI: OpSpec = OpSpec {
     name: "math.fpowi",
     doc: "A floating-point number to the power of an integer.",
     types: TypeRule::new(&[TypeClass::FloatLike, TypeClass::IntLike], &[TypeClass::FloatLike]),
-    rules: Rules { types: &[|it, op| it.first_and_result(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.first_and_result(op)]),
     syntax: &[
         Operands(2),
         OPT_FASTMATH,

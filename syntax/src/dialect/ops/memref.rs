@@ -21,13 +21,10 @@ pub(in crate::dialect) const ALLOC: OpSpec = OpSpec {
     ],
     effects: Effects::Known(&[(Access::Allocate, Buffer::Result(0))]),
     result_names: ResultNames::OfOp,
-    rules: Rules {
-        types: &[
-            |it, op| it.a_size_for_each_dynamic_dimension(op),
-            |it, op| it.allocated_buffer(op),
-        ],
-        ..Rules::NONE
-    },
+    rules: Rules::of_types(&[
+        |it, op| it.a_size_for_each_dynamic_dimension(op),
+        |it, op| it.allocated_buffer(op),
+    ]),
     syntax: &[ALLOCATED_SIZES, OPT_ALIGNMENT, AttrDict, COLON, TypeOf(Bind::Result)],
     ..OpSpec::NONE
 };
@@ -46,10 +43,10 @@ pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
-    rules: Rules {
-        types: &[|it, op| it.an_index_for_each_dimension(op, 0), |it, op| it.loaded_element(op)],
-        ..Rules::NONE
-    },
+    rules: Rules::of_types(&[
+        |it, op| it.an_index_for_each_dimension(op, 0),
+        |it, op| it.loaded_element(op),
+    ]),
     syntax: &[Operands(1), Indices, OPT_NONTEMPORAL, AttrDict, COLON, TypeOf(Bind::ElementOf(0))],
     ..OpSpec::NONE
 };
@@ -61,10 +58,10 @@ pub(in crate::dialect) const STORE: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Any, TypeClass::RankedMemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
-    rules: Rules {
-        types: &[|it, op| it.an_index_for_each_dimension(op, 1), |it, op| it.stored_element(op)],
-        ..Rules::NONE
-    },
+    rules: Rules::of_types(&[
+        |it, op| it.an_index_for_each_dimension(op, 1),
+        |it, op| it.stored_element(op),
+    ]),
     syntax: &[Operands(2), Indices, OPT_NONTEMPORAL, AttrDict, COLON, TypeOf(Bind::StoreTo)],
     ..OpSpec::NONE
 };
@@ -106,15 +103,8 @@ pub(in crate::dialect) const CAST: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef], &[TypeClass::MemRef]),
     result_names: ResultNames::OfOp,
-    rules: Rules { types: &[|it, op| it.cast_of_buffer(op)], ..Rules::NONE },
-    syntax: &[
-        Operands(1),
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    rules: Rules::of_types(&[|it, op| it.cast_of_buffer(op)]),
+    syntax: converted!(Bind::Operands, "to"),
     ..OpSpec::PURE
 };
 
@@ -122,7 +112,7 @@ pub(in crate::dialect) const MEMORY_SPACE_CAST: OpSpec = OpSpec {
     name: "memref.memory_space_cast",
     doc: "Casts a buffer to another memory space.",
     result_names: ResultNames::Each(&["memspacecast"]),
-    rules: Rules { types: &[|it, op| it.other_space(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.other_space(op)]),
     ..CAST
 };
 
@@ -135,7 +125,7 @@ pub(in crate::dialect) const COPY: OpSpec = OpSpec {
         (Access::Read, Buffer::Operand(0)),
         (Access::Write, Buffer::Operand(1)),
     ]),
-    rules: Rules { types: &[|it, op| it.copied_buffers(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.copied_buffers(op)]),
     syntax: &[
         Operands(2),
         AttrDict,
@@ -161,19 +151,8 @@ pub(in crate::dialect) const SUBVIEW: OpSpec = OpSpec {
         AttrSpec::required("static_strides", AttrClass::DenseI64),
     ],
     result_names: ResultNames::OfOp,
-    rules: Rules {
-        types: &[|it, op| it.slice(op), |it, op| it.same_elements_and_space(op)],
-        ..Rules::NONE
-    },
-    syntax: &[
-        Operands(1),
-        SUBVIEW_LISTS,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operand(0)),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    rules: Rules::of_types(&[|it, op| it.slice(op), |it, op| it.same_elements_and_space(op)]),
+    syntax: converted!(Bind::Operand(0), "to", SUBVIEW_LISTS),
     ..OpSpec::PURE
 };
 
@@ -181,15 +160,7 @@ pub(in crate::dialect) const REINTERPRET_CAST: OpSpec = OpSpec {
     name: "memref.reinterpret_cast",
     doc: "Views a buffer with other offsets, sizes and strides.",
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
-    syntax: &[
-        Operands(1),
-        REINTERPRET_CAST_LISTS,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operand(0)),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    syntax: converted!(Bind::Operand(0), "to", REINTERPRET_CAST_LISTS),
     ..SUBVIEW
 };
 
@@ -201,22 +172,11 @@ pub(in crate::dialect) const COLLAPSE_SHAPE: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
     attrs: &[AttrSpec::required("reassociation", AttrClass::I64Arrays)],
     result_names: ResultNames::OfOp,
-    rules: Rules {
-        types: &[
-            |it, op| it.groups_of_dimensions(op, false),
-            |it, op| it.same_elements_and_space(op),
-        ],
-        ..Rules::NONE
-    },
-    syntax: &[
-        Operands(1),
-        REASSOCIATION,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operand(0)),
-        Word("into"),
-        TypeOf(Bind::Result),
-    ],
+    rules: Rules::of_types(&[
+        |it, op| it.groups_of_dimensions(op, false),
+        |it, op| it.same_elements_and_space(op),
+    ]),
+    syntax: converted!(Bind::Operand(0), "into", REASSOCIATION),
     ..OpSpec::PURE
 };
 
@@ -229,23 +189,11 @@ pub(in crate::dialect) const EXPAND_SHAPE: OpSpec = OpSpec {
         AttrSpec::required("reassociation", AttrClass::I64Arrays),
         AttrSpec::required("static_output_shape", AttrClass::DenseI64),
     ],
-    rules: Rules {
-        types: &[
-            |it, op| it.groups_of_dimensions(op, true),
-            |it, op| it.same_elements_and_space(op),
-        ],
-        ..Rules::NONE
-    },
-    syntax: &[
-        Operands(1),
-        REASSOCIATION,
-        OUTPUT_SHAPE,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operand(0)),
-        Word("into"),
-        TypeOf(Bind::Result),
-    ],
+    rules: Rules::of_types(&[
+        |it, op| it.groups_of_dimensions(op, true),
+        |it, op| it.same_elements_and_space(op),
+    ]),
+    syntax: converted!(Bind::Operand(0), "into", REASSOCIATION, OUTPUT_SHAPE),
     ..COLLAPSE_SHAPE
 };
 
@@ -261,7 +209,7 @@ pub(in crate::dialect) const GLOBAL: OpSpec = OpSpec {
         AttrSpec::optional("sym_visibility", AttrClass::Str),
         AttrSpec::required("type", AttrClass::Type),
     ],
-    rules: Rules { types: &[|it, op| it.global_value(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.global_value(op)]),
     syntax: &[GLOBAL_HEADER, AttrDict],
     ..OpSpec::NONE
 };
@@ -309,10 +257,10 @@ pub(in crate::dialect) const ATOMIC_RMW: OpSpec = OpSpec {
         (Access::Read, Buffer::Operand(1)),
         (Access::Write, Buffer::Operand(1)),
     ]),
-    rules: Rules {
-        types: &[|it, op| it.an_index_for_each_dimension(op, 1), |it, op| it.combined_element(op)],
-        ..Rules::NONE
-    },
+    rules: Rules::of_types(&[
+        |it, op| it.an_index_for_each_dimension(op, 1),
+        |it, op| it.combined_element(op),
+    ]),
     syntax: &[RMW_KIND, Operands(2), Indices, AttrDict, COLON, RMW_TYPES],
     ..OpSpec::NONE
 };
@@ -350,7 +298,7 @@ pub(in crate::dialect) const ASSUME_ALIGNMENT: OpSpec = OpSpec {
     results: Count { least: 0, most: 1 },
     types: TypeRule::new(&[TypeClass::MemRef], &[]),
     attrs: &[AttrSpec::required("alignment", AttrClass::I32)],
-    rules: Rules { types: &[|it, op| it.alignment(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.alignment(op)]),
     syntax: &[Operands(1), COMMA, ALIGNMENT, AttrDict, COLON, TypeOf(Bind::Assumed)],
     ..OpSpec::NONE
 };
@@ -363,16 +311,8 @@ pub(in crate::dialect) const TRANSPOSE: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
     attrs: &[AttrSpec::required("permutation", AttrClass::Map)],
     result_names: ResultNames::OfOp,
-    rules: Rules { types: &[|it, op| it.transposed_buffer(op)], ..Rules::NONE },
-    syntax: &[
-        Operands(1),
-        PERMUTATION,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operands),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+    rules: Rules::of_types(&[|it, op| it.transposed_buffer(op)]),
+    syntax: converted!(Bind::Operands, "to", PERMUTATION),
     ..OpSpec::PURE
 };
 
@@ -383,19 +323,15 @@ pub(in crate::dialect) const VIEW: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::RankedMemRef]),
     result_names: ResultNames::OfOp,
-    rules: Rules { types: &[|it, op| it.viewed_buffer(op)], ..Rules::NONE },
-    syntax: &[
-        Operands(1),
+    rules: Rules::of_types(&[|it, op| it.viewed_buffer(op)]),
+    syntax: converted!(
+        Bind::Operand(0),
+        "to",
         Token(TokenKind::LSquare),
         Operand(Type::INDEX),
         Token(TokenKind::RSquare),
-        Indices,
-        AttrDict,
-        COLON,
-        TypeOf(Bind::Operand(0)),
-        Word("to"),
-        TypeOf(Bind::Result),
-    ],
+        Indices
+    ),
     ..OpSpec::PURE
 };
 
@@ -406,7 +342,7 @@ pub(in crate::dialect) const EXTRACT_STRIDED_METADATA: OpSpec = OpSpec {
     results: Count::at_least(2),
     types: TypeRule::new(&[TypeClass::RankedMemRef], &[TypeClass::RankedMemRef]),
     result_names: ResultNames::StridedMetadata,
-    rules: Rules { types: &[|it, op| it.strided_metadata(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.strided_metadata(op)]),
     syntax: &[Operands(1), COLON, TypeOf(Bind::Operand(0)), ARROW, ResultTypes, AttrDict],
     ..OpSpec::PURE
 };
@@ -429,7 +365,7 @@ pub(in crate::dialect) const RESHAPE: OpSpec = OpSpec {
     results: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::MemRef, TypeClass::RankedMemRef], &[TypeClass::MemRef]),
     result_names: ResultNames::OfOp,
-    rules: Rules { types: &[|it, op| it.reshaped_buffer(op)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.reshaped_buffer(op)]),
     syntax: &[
         Operands(1),
         Token(TokenKind::LParen),
@@ -452,13 +388,10 @@ pub(in crate::dialect) const PREFETCH: OpSpec = OpSpec {
         AttrSpec::required("isWrite", AttrClass::Bool),
         AttrSpec::required("localityHint", AttrClass::I32),
     ],
-    rules: Rules {
-        types: &[|it, op| {
-            it.an_index_for_each_dimension(op, 0);
-            it.case_below(op, "localityHint", 4);
-        }],
-        ..Rules::NONE
-    },
+    rules: Rules::of_types(&[|it, op| {
+        it.an_index_for_each_dimension(op, 0);
+        it.case_below(op, "localityHint", 4);
+    }]),
     syntax: &[Operands(1), Indices, COMMA, PREFETCH_KIND, COLON, TypeOf(Bind::Operand(0))],
     ..OpSpec::NONE
 };

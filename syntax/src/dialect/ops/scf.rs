@@ -9,27 +9,21 @@ use crate::dialect::syntax::types::OPT_ARROW_PAREN_TYPES;
 pub(in crate::dialect) const IF: OpSpec = OpSpec {
     name: "scf.if",
     doc: "Runs one of two regions. The operands of their `scf.yield` are the results.",
-    traits: Traits::SINGLE_BLOCK,
     operands: Count::exactly(1),
-    results: Count::ANY,
     regions: Count::exactly(2),
     types: TypeRule::new(&[TypeClass::I1], &[]),
     implicit_terminator: Some(OpKind::ScfYield),
-    effects: Effects::NONE,
     speculation: Speculation::Regions,
     rules: Rules { regions: Some(|it, op| it.branches(op)), n_required_blocks: 1, ..Rules::NONE },
     syntax: &[Operand(Type::I1), OPT_ARROW_PAREN_TYPES, Region, OPT_ELSE, AttrDict],
-    ..OpSpec::NONE
+    ..OpSpec::STRUCTURED
 };
 
 pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     name: "scf.for",
     doc: "A counted loop over [lower, upper) with the given step. `iter_args` are \
           carried from one iteration to the next; the last ones are the results.",
-    traits: Traits::SINGLE_BLOCK,
     operands: Count::at_least(3),
-    results: Count::ANY,
-    regions: Count::exactly(1),
     types: TypeRule::new(
         &[
             TypeClass::SignlessOrIndex,
@@ -41,7 +35,6 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
     ),
     attrs: &[AttrSpec::optional("unsignedCmp", AttrClass::Any)],
     implicit_terminator: Some(OpKind::ScfYield),
-    effects: Effects::NONE,
     speculation: Speculation::UnitStep,
     rules: Rules {
         types: &[|it, op| it.bounds(op)],
@@ -49,7 +42,7 @@ pub(in crate::dialect) const FOR: OpSpec = OpSpec {
         ..Rules::NONE
     },
     syntax: &[SCF_FOR, Region, AttrDict],
-    ..OpSpec::NONE
+    ..OpSpec::STRUCTURED
 };
 
 pub(in crate::dialect) const WHILE: OpSpec = OpSpec {
@@ -57,14 +50,10 @@ pub(in crate::dialect) const WHILE: OpSpec = OpSpec {
     doc: "Repeats the `before` and `do` regions while the `scf.condition` of `before` is true. \
           The operands of `scf.condition` are passed to `do`, and the operands of its `scf.yield` to \
           `before`.",
-    traits: Traits::SINGLE_BLOCK,
-    operands: Count::ANY,
-    results: Count::ANY,
     regions: Count::exactly(2),
-    effects: Effects::NONE,
     rules: Rules { regions: Some(|it, op| it.scf_while(op)), ..Rules::NONE },
     syntax: &[SCF_WHILE, Region, Word("do"), Region, AttrDictWithKeyword],
-    ..OpSpec::NONE
+    ..OpSpec::STRUCTURED
 };
 
 pub(in crate::dialect) const CONDITION: OpSpec = OpSpec {
@@ -96,22 +85,17 @@ pub(in crate::dialect) const PARALLEL: OpSpec = OpSpec {
     name: "scf.parallel",
     doc: "Runs its region for all points of a space, in any order; `scf.reduce` combines \
           results.",
-    traits: Traits::SINGLE_BLOCK,
-    operands: Count::ANY,
     segments: &[Count::ANY, Count::ANY, Count::ANY, Count::ANY],
-    results: Count::ANY,
-    regions: Count::exactly(1),
     types: TypeRule::new(&[TypeClass::Any], &[]),
     attrs: &[AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32)],
     implicit_terminator: Some(OpKind::ScfReduce),
-    effects: Effects::NONE,
     rules: Rules {
         regions: Some(|it, op| it.scf_parallel(op)),
         reads_indices: true,
         ..Rules::NONE
     },
     syntax: &[SCF_PARALLEL, Region, AttrDict],
-    ..OpSpec::NONE
+    ..OpSpec::STRUCTURED
 };
 
 pub(in crate::dialect) const REDUCE: OpSpec = OpSpec {
@@ -146,11 +130,7 @@ pub(in crate::dialect) const FORALL: OpSpec = OpSpec {
     name: "scf.forall",
     doc: "Runs its region for all points of a space, possibly in parallel; \
           `scf.forall.in_parallel` assembles the shared outputs.",
-    traits: Traits::SINGLE_BLOCK,
-    operands: Count::ANY,
     segments: &[Count::ANY, Count::ANY, Count::ANY, Count::ANY],
-    results: Count::ANY,
-    regions: Count::exactly(1),
     attrs: &[
         AttrSpec::optional("mapping", AttrClass::Array),
         AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
@@ -159,10 +139,9 @@ pub(in crate::dialect) const FORALL: OpSpec = OpSpec {
         AttrSpec::required("staticUpperBound", AttrClass::DenseI64),
     ],
     implicit_terminator: Some(OpKind::ScfForallInParallel),
-    effects: Effects::NONE,
     rules: Rules { regions: Some(|it, op| it.scf_forall(op)), ..Rules::NONE },
     syntax: &[SCF_FORALL, Region, AttrDict],
-    ..OpSpec::NONE
+    ..OpSpec::STRUCTURED
 };
 
 pub(in crate::dialect) const FORALL_IN_PARALLEL: OpSpec = OpSpec {

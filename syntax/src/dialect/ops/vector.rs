@@ -11,7 +11,7 @@ pub(in crate::dialect) const LOAD: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::RankedMemRef, TypeClass::Index], &[TypeClass::Vector]),
     attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
     effects: Effects::Known(&[(Access::Read, Buffer::Operand(0))]),
-    rules: Rules { types: &[|it, op| it.an_index_for_each_dimension(op, 0)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.an_index_for_each_dimension(op, 0)]),
     syntax: &[
         Operands(1),
         Indices,
@@ -31,7 +31,7 @@ pub(in crate::dialect) const STORE: OpSpec = OpSpec {
     types: TypeRule::new(&[TypeClass::Vector, TypeClass::RankedMemRef, TypeClass::Index], &[]),
     attrs: &[AttrSpec::optional("nontemporal", AttrClass::Bool)],
     effects: Effects::Known(&[(Access::Write, Buffer::Operand(1))]),
-    rules: Rules { types: &[|it, op| it.an_index_for_each_dimension(op, 1)], ..Rules::NONE },
+    rules: Rules::of_types(&[|it, op| it.an_index_for_each_dimension(op, 1)]),
     syntax: &[
         Operands(1),
         COMMA,

@@ -2,29 +2,30 @@
 
 use super::{Adviser, words};
 use crate::verify::END_OF_REGION;
-use crate::{Code, Op, OpKind, Region, Traits, Type};
+use crate::{Code, Op, OpKind, Traits, Type};
 
 impl Adviser<'_> {
-    /// For the blocks of a region: the enclosing op, the name of the expected terminator, and the
-    /// types of its operands.
-    fn wanted_at_end(&self, region: Region) -> Option<(Op, &'static str, Vec<Type>)> {
-        let parent = self.ir.region(region).parent?;
+    /// The op at the end of the regions of an op.
+    fn end_of(&self, parent: Op) -> Option<&'static str> {
         let kind = self.ir.op(parent).kind;
-        if kind == OpKind::FuncFunc {
-            let (_, results) = self.signature(parent)?;
-            return Some((parent, "return", results));
-        }
-        let name = self.ir.op_name(parent);
-        let results = self.ir.op(parent).results.iter().map(|&it| self.type_of(it));
-        let results = results.map(|it| if name == "secret.generic" { self.opened(it) } else { it });
-        let results = results.collect();
-        let end = match name.split('.').next()? {
+        Some(match self.ir.op_name(parent).split('.').next()? {
+            _ if kind == OpKind::FuncFunc => "return",
             "secret" => "secret.yield",
             "scf" => "scf.yield",
             "affine" => "affine.yield",
             _ => kind.implicit_terminator()?.spec().name,
-        };
-        Some((parent, end, results))
+        })
+    }
+
+    /// The types of the results of an op, as its regions give them.
+    fn results_inside(&self, op: Op) -> Vec<Type> {
+        let mut types = self.result_types(op);
+        if self.ir.is_secret_generic(op) {
+            for it in &mut types {
+                *it = self.opened(*it);
+            }
+        }
+        types
     }
 
     pub(super) fn missing_terminator(&mut self) {
@@ -35,9 +36,16 @@ impl Adviser<'_> {
             (true, None) => data.regions.first().map_or(data.parent, |it| it.1),
             _ => data.parent,
         };
-        let Some((parent, end, wanted)) = self.wanted_at_end(region) else { return };
+        let Some(parent) = self.ir.region(region).parent else { return };
+        let Some(end) = self.end_of(parent) else { return };
+        let wanted = if self.ir.op(parent).kind == OpKind::FuncFunc {
+            let Some((_, results)) = self.signature(parent) else { return };
+            results
+        } else {
+            self.results_inside(parent)
+        };
         let around = self.named(parent);
-        let types: Vec<String> = wanted.iter().map(|&it| self.show(it)).collect();
+        let types = self.shown(&wanted);
         let line = match types.len() {
             0 => end.to_owned(),
             _ => format!("{end} %value : {}", types.join(", ")),
@@ -68,10 +76,7 @@ impl Adviser<'_> {
         self.help(format!("Add `{line}` at its end"));
         let (at, indentation) = match label {
             Some(it) => (self.ir.range(it).end, self.indentation(it) + "  "),
-            None if is_empty => {
-                let start = self.ir.region_start(region);
-                (start, self.source.indentation(start) + "  ")
-            }
+            None if is_empty => self.end_of_region(region),
             None => (self.ir.range(self.op).end, self.indentation(self.op)),
         };
         // The block may be meant to continue with the next block.
@@ -186,10 +191,11 @@ impl Adviser<'_> {
     }
 
     pub(super) fn missing_else(&mut self) {
-        let Some(&(_, then)) = self.ir.op(self.op).regions.first() else { return };
-        let results = self.ir.op(self.op).results.clone();
-        let wanted: Vec<Type> = results.iter().map(|&it| self.type_of(it)).collect();
-        let types: Vec<String> = wanted.iter().map(|&it| self.show(it)).collect();
+        if self.ir.op(self.op).regions.is_empty() {
+            return;
+        }
+        let wanted = self.result_types(self.op);
+        let types = self.shown(&wanted);
         self.say(format!(
             "`scf.if` gives {}, so it needs an `else` region",
             words::count(wanted.len(), "value")
@@ -208,7 +214,6 @@ impl Adviser<'_> {
         self.help(format!("Add `else {{ scf.yield %value : {} }}`", types.join(", ")));
         let end = self.ir.range(self.op).end;
         let indentation = self.indentation(self.op);
-        let _ = then;
         for skip in 0..3 {
             let Some(names) = self.values_for(&wanted, skip) else { return };
             let list = names.join(", ");
@@ -226,11 +231,9 @@ impl Adviser<'_> {
         let outer = if is_end { self.ir.parent_op(self.op) } else { Some(self.op) };
         let Some(outer) = outer else { return };
         let around = self.ir.op_name(outer).to_owned();
-        let results = self.ir.op(outer).results.clone();
         let is_secret = self.ir.is_secret_generic(outer);
-        let inside = |it: Type| if is_secret { self.opened(it) } else { it };
-        let wanted: Vec<Type> = results.iter().map(|&it| inside(self.type_of(it))).collect();
-        let list: Vec<String> = wanted.iter().map(|&it| self.show(it)).collect();
+        let wanted = self.results_inside(outer);
+        let list = self.shown(&wanted);
         if !is_end {
             // The terminator is implicit.
             if !self.problem.message.starts_with(END_OF_REGION) || wanted.is_empty() {
@@ -242,12 +245,10 @@ impl Adviser<'_> {
                 "`{around}` gives {}, but its body ends without a yield",
                 words::count(wanted.len(), "value")
             ));
-            self.help(format!(
-                "Add `scf.yield %value : {}` at the end of the body",
-                list.join(", ")
-            ));
+            let Some(end) = self.end_of(outer) else { return };
+            self.help(format!("Add `{end} %value : {}` at the end of the body", list.join(", ")));
             self.misspelled_end(outer);
-            return self.add_yield(outer, &wanted, &list);
+            return self.add_yield(outer, end, &wanted, &list);
         }
         let own = self.ir.op_name(self.op).to_owned();
         let operands = self.ir.op(self.op).operands.clone();
@@ -328,7 +329,7 @@ impl Adviser<'_> {
         }
     }
 
-    fn add_yield(&mut self, outer: Op, wanted: &[Type], list: &[String]) {
+    fn add_yield(&mut self, outer: Op, end: &str, wanted: &[Type], list: &[String]) {
         let regions = self.ir.op(outer).regions.clone();
         let Some(&(_, region)) = regions.iter().find(|it| {
             let last = self.ir.items(it.1).last();
@@ -355,11 +356,6 @@ impl Adviser<'_> {
             let names: Option<Vec<String>> = wanted.iter().map(one).collect();
             let Some(names) = names else { return };
             let names = names.join(", ");
-            let end = if self.ir.op_name(outer).starts_with("affine") {
-                "affine.yield"
-            } else {
-                "scf.yield"
-            };
             let text = format!("\n{indentation}{end} {names} : {}", list.join(", "));
             self.insert(format!("Add `{end} {names}`"), at, text);
         }
@@ -419,15 +415,9 @@ impl Adviser<'_> {
         let around = self.named(parent);
         let range = self.ir.name_range(parent);
         self.relate(range, format!("`{name}` is in {around}"));
-        let kind = self.ir.op(parent).kind;
-        let end = match kind {
-            OpKind::FuncFunc => "return",
-            _ if self.ir.op_name(parent).starts_with("scf.") => "scf.yield",
-            _ if self.ir.op_name(parent).starts_with("affine.") => "affine.yield",
-            _ if self.ir.is_secret_generic(parent) => "secret.yield",
-            _ => "",
-        };
-        if self.ir.op(self.op).kind.has(Traits::TERMINATOR) && !end.is_empty() {
+        if self.ir.op(self.op).kind.has(Traits::TERMINATOR)
+            && let Some(end) = self.end_of(parent)
+        {
             self.help(format!("{around} ends with `{end}`"));
             self.replace(format!("Replace by {end}"), self.ir.name_range(self.op), end);
         } else {

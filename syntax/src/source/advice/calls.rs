@@ -144,7 +144,7 @@ impl Adviser<'_> {
         let Some((_, results)) = self.signature(function) else { return };
         let name = self.symbol(function).map_or(String::new(), |it| format!("@{}", it.1));
         let n = self.ir.op(self.op).operands.len();
-        let wanted: Vec<String> = results.iter().map(|&it| self.show(it)).collect();
+        let wanted = self.shown(&results);
         let returns = match &wanted[..] {
             [] => "no value".to_owned(),
             [one] => one.clone(),
@@ -221,8 +221,7 @@ impl Adviser<'_> {
 
     pub(super) fn yield_count(&mut self) {
         let Some(parent) = self.ir.parent_op(self.op) else { return };
-        let results = self.ir.op(parent).results.clone();
-        let wanted: Vec<Type> = results.iter().map(|&it| self.type_of(it)).collect();
+        let wanted = self.result_types(parent);
         let n = self.ir.op(self.op).operands.len();
         let (own, around) =
             (self.ir.op_name(self.op).to_owned(), self.ir.op_name(parent).to_owned());
@@ -390,7 +389,7 @@ impl Adviser<'_> {
         let name = format!("^{}", self.ir.interner.str(successor.name));
         if let Some(label) = self.ir.block(block).label {
             let range = self.ir.name_range(label);
-            let list: Vec<String> = types.iter().map(|&it| self.show(it)).collect();
+            let list = self.shown(&types);
             let list = if list.is_empty() {
                 "no arguments".to_owned()
             } else {

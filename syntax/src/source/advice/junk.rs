@@ -254,8 +254,6 @@ impl Adviser<'_> {
             if self.problem.message.contains("escape")
                 || text.contains('\\') && !self.problem.message.contains("expected")
             {
-                let (_, line) = self.line(self.at.start);
-                let _ = line;
                 self.help("Escapes are `\\\"`, `\\\\`, `\\n`, `\\t` and two hexadecimal digits");
                 return;
             }

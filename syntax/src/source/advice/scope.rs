@@ -149,6 +149,14 @@ impl Adviser<'_> {
         self.ir.interner.short_type_text(ty)
     }
 
+    pub(super) fn shown(&self, types: &[Type]) -> Vec<String> {
+        types.iter().map(|&it| self.show(it)).collect()
+    }
+
+    pub(super) fn result_types(&self, op: Op) -> Vec<Type> {
+        self.ir.op(op).results.iter().map(|&it| self.type_of(it)).collect()
+    }
+
     /// The range of a value's name at its definition.
     pub(super) fn definition(&self, value: Value) -> Option<Range<usize>> {
         let site = self.ir.definition_site(value)?;

@@ -32,12 +32,12 @@ impl NewNames {
 
 /// An op to be inserted, with one operand and one result of the same type.
 #[derive(Debug)]
-pub(super) struct NewOp {
-    pub(super) name: &'static str,
+pub(crate) struct NewOp {
+    pub(crate) name: &'static str,
     /// The text of its properties. HEIR 2026.10.1 and later read them only in the generic form.
-    pub(super) properties: Option<String>,
+    pub(crate) properties: Option<String>,
     /// The text of its other attributes.
-    pub(super) attributes: Option<String>,
+    pub(crate) attributes: Option<String>,
 }
 
 impl NewOp {
@@ -47,7 +47,7 @@ impl NewOp {
     }
 
     /// Returns the text of the op.
-    fn text(&self, result: &str, operand: &str, ty: &str, is_generic: bool) -> String {
+    pub(crate) fn text(&self, result: &str, operand: &str, ty: &str, is_generic: bool) -> String {
         let Self { name, properties, attributes } = self;
         let dict = attributes.as_ref().map_or(String::new(), |it| format!(" {{{it}}}"));
         match properties {
@@ -79,7 +79,7 @@ pub(super) fn inserted(
         lines.push(new.text(&name, &operand, &ty, is_generic));
         operand = name;
     }
-    let mut edits = vec![in_front(program, op, &lines)];
+    let mut edits = vec![program.source().in_front_of(op, &lines)];
     for it in ir.op(op).operands.iter().filter(|it| it.value == Some(value)) {
         edits.push(TextEdit { range: ir.absolute(op, it.span), text: operand.clone() });
     }
@@ -91,16 +91,4 @@ pub(super) fn n_adjusted(ir: &Ir) -> usize {
     let mut n = 0;
     ir.walk(ir.root(), &mut |op| n += usize::from(ir.op_name(op) == "mgmt.adjust_scale"));
     n + 1000
-}
-
-/// Returns the edit that inserts lines before an op, with its indentation.
-pub(super) fn in_front(program: &Program, op: Op, lines: &[String]) -> TextEdit {
-    let at = program.ir().range(op).start;
-    let end = if program.source().is_first_on_line(at) {
-        format!("\n{}", program.source().indentation(at))
-    } else {
-        " ".to_owned()
-    };
-    let text: String = lines.iter().flat_map(|it| [it.as_str(), &end]).collect();
-    TextEdit { range: at..at, text }
 }

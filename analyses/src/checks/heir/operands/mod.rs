@@ -1,7 +1,7 @@
 //! Checks of operands that HEIR's lowerings refuse, or that give wrong results at run time.
 
 pub(in crate::checks) mod ciphertext_types;
-mod insertion;
+pub(crate) mod insertion;
 pub(in crate::checks) mod not_lowered;
 pub(in crate::checks) mod out_of_range;
 mod retyping;

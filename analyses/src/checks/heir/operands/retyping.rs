@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use noisy_syntax::{Form, Ir, Op, Type};
 
-use super::insertion::{NewNames, in_front};
+use super::insertion::NewNames;
 use crate::program::Program;
 use crate::report::diagnostic::{Applicability, Fix, TextEdit};
 use noisy_heir::{Conversion, Heir, Remedy, Sites};
@@ -153,7 +153,7 @@ pub(super) fn fix(program: &Program, heir: &Heir, op: Op, names: &mut NewNames) 
             let line = format!(
                 "{new} = \"{dialect}.{name}\"({given}) <{{{properties}}}> : ({from}) -> {to}"
             );
-            let mut edits = vec![in_front(program, op, &[line])];
+            let mut edits = vec![program.source().in_front_of(op, &[line])];
             let all = stated(&text);
             for (i, it) in ir.op(op).operands.iter().enumerate() {
                 if it.value != Some(value) {

@@ -3,10 +3,9 @@
 
 use std::fmt::Write as _;
 
-use noisy_loops::edit::Edit;
 use noisy_loops::edit::names::{fresh, renamed};
 use noisy_loops::{Aliasing, Body, Legality, Limits};
-use noisy_syntax::{Ir, Op, OpKind, Source, Value};
+use noisy_syntax::{Ir, Op, OpKind, Source, TextEdit, Value};
 use rustc_hash::FxHashSet;
 
 use super::nest::Nest;
@@ -30,7 +29,11 @@ pub fn is_nest_root(ir: &Ir, op: Op) -> bool {
 ///
 /// # Errors
 /// The reason why the nest is not reordered.
-pub fn best_schedule(source: &Source, root: Op, aliasing: Aliasing) -> Result<Vec<Edit>, String> {
+pub fn best_schedule(
+    source: &Source,
+    root: Op,
+    aliasing: Aliasing,
+) -> Result<Vec<TextEdit>, String> {
     let ir = source.ir();
     let function = ir.function_of(root).ok_or("the loop is not in a function")?;
     if ir.range(root).len() > MOST_TEXT || !is_nest_root(ir, root) {
@@ -86,7 +89,7 @@ impl<'a> Text<'a> {
         Self { source, ir, nest, around, columns, defined, out }
     }
 
-    fn edit(mut self, code: &[Code]) -> Edit {
+    fn edit(mut self, code: &[Code]) -> TextEdit {
         let rope = self.source.text();
         let range = self.ir.range(self.nest.root);
         let line = rope.line(rope.byte_to_line(range.start));
@@ -101,7 +104,7 @@ impl<'a> Text<'a> {
             let _ = write!(text, "{it}\n{indent}");
         }
         text += self.out.trim();
-        Edit { range, text }
+        TextEdit { range, text }
     }
 
     fn all(&mut self, code: &[Code], indent: &str) {
